@@ -148,8 +148,6 @@ class Engine final : private transport::Sink, private EngineState {
     if (peer.counts != nullptr) [[unlikely]]
       peer.counts->add(what, more);
   }
-  void count_put(Peer& peer, std::uint64_t bytes) noexcept;
-  void count_runway(Peer& peer) noexcept;
   PeerCounters counters_of(Peer& peer);
   void print_counters() noexcept;
 
@@ -188,19 +186,25 @@ class Engine final : private transport::Sink, private EngineState {
   void settle(Peer& peer) noexcept;
   bool events_left() noexcept;
   bool has_ledger(Peer& peer) noexcept;
+  bool overflow_fits(std::uint64_t words) noexcept;
+  bool overflow_drained(Peer& peer) noexcept;
+  bool bulk_room(Peer& peer, std::uint64_t bytes) noexcept;
+  bool can_stage_now(Peer& peer, std::uint64_t bytes) noexcept;
+  std::uint64_t chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept;
+  bool may_post_id(const Peer& peer, const Request& request) const noexcept;
+  void publish_credits(Peer& peer);
+  void done_now(Peer& peer, const LocalEnd& end);
+  void count_put(Peer& peer, std::uint64_t bytes) noexcept;
+  void count_runway(Peer& peer) noexcept;
   bool send(Peer& peer, const Outgoing& out, bool is_told = true);
   void nudge(Peer& peer) noexcept;
   HeldId hold(const ph_id& id);
   const void* id_data(const HeldId& id) noexcept;
   void drop(HeldId& id) noexcept;
   void push_local(Peer& peer, const HeldId& id, ph_status status);
-  void report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status);
-  void complete_local(Request& request, ph_status status);
   void mark_busy(Peer& peer);
   // overflow.cpp
   bool overflow_id(Peer& peer, LateId& late);
-  bool overflow_fits(std::uint64_t words) noexcept;
-  bool overflow_drained(Peer& peer) noexcept;
   bool take_jump(Peer& peer);
   bool pull_overflow(Peer& peer, std::uint64_t most);
   bool take_entry(Peer& peer);
@@ -219,18 +223,15 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status put_anyhow(Rank rank, const ph_put_args& args);
   bool put_now(Peer& peer, const ph_put_args& args, Request::Kind way);
   bool notified_later(Peer& peer, const ph_put_args& args);
-  void done_now(Peer& peer, const LocalEnd& end);
   bool packed_now(Peer& peer, const ph_put_args& args);
   bool bulk_now(Peer& peer, const ph_put_args& args);
   bool direct_now(Peer& peer, const ph_put_args& args);
   ph_status put_queued(Peer& peer, const ph_put_args& args, Request::Kind at_once);
-  void name_locally(Request& request, const ph_id& local, ph_request* handle);
   Request::Kind choose(Peer& peer, const ph_put_args& args, bool at_once);
   void choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept;
   ph_status check_get(Rank rank, const ph_get_args& args);
   bool get_now(Peer& peer, const ph_get_args& args);
   ph_status get_queued(Peer& peer, const QueuedGet& what);
-  Request* new_request(Peer& peer, std::uint32_t flags, bool is_beyond = false);
   // atomic.cpp
   Fast ask(Peer& peer, const ph_atomic_args& args) noexcept;
   void note_asked(Peer& peer, const ph_atomic_args& args) noexcept;
@@ -242,7 +243,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_atomic(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_fetched(Peer& peer);
   bool is_fetched(Peer& peer, ph_status status, std::uint64_t before);
-  // vectored.cpp, lay_out.cpp
+  // vectored.cpp, lay_out.cpp; way_of(): alone.cpp
   ph_status check_vectored(Rank rank, const Vectored& what);
   ph_status lay_out(Peer& peer, const Vectored& what, Layout& layout);
   ph_status lay_out_list(Peer& peer, const Vectored& what, Layout& layout, const auto& list);
@@ -260,10 +261,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status vectored_queued(Peer& peer, const Vectored& what, LayoutLease& layout);
   ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
   // requests.cpp
-  void hand_over(Request& request, ph_request* handle);
-  void conclude(Request& request, ph_status status);
   ph_status cancel_promise(Request& request, ph_request& handle, ph_outcome& outcome);
-  ph_status take(Request& request, ph_request& handle, ph_result& result);
   bool nothing_has_gone(const Request& request) const noexcept;
   ph_status unknown_request(const char* call, ph_request handle);
   ph_status check_list(Takeover& takeover);
@@ -307,15 +305,18 @@ class Engine final : private transport::Sink, private EngineState {
   bool send_packed(Peer& peer, Request& request, bool with_payload, bool with_id);
   Step step_replies(Peer& peer);
   Step step_serves(Peer& peer, std::uint64_t& budget);
-  bool bulk_room(Peer& peer, std::uint64_t bytes) noexcept;
-  bool can_stage_now(Peer& peer, std::uint64_t bytes) noexcept;
-  std::uint64_t chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept;
   void bytes_moved(Peer& peer, Request& request);
+  Request* new_request(Peer& peer, std::uint32_t flags, bool is_beyond = false);
+  void name_locally(Request& request, const ph_id& local, ph_request* handle);
+  void hand_over(Request& request, ph_request* handle);
+  void conclude(Request& request, ph_status status);
+  ph_status take(Request& request, ph_request& handle, ph_result& result);
+  void report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status);
+  void complete_local(Request& request, ph_status status);
   void landed(Request& request);
   void fence_ended(Peer& peer, Request& fence);
   void request_failed(Request& request, ph_status status);
   void maybe_free(Request& request);
-  bool may_post_id(const Peer& peer, const Request& request) const noexcept;
 
   // receive.cpp, serve.cpp, counted.cpp, scatter.cpp, gather.cpp
   bool receive(Peer& peer, Taker* taker);
@@ -363,7 +364,6 @@ class Engine final : private transport::Sink, private EngineState {
   void stash_changed(Peer& peer);
   void drop_coming(Peer& peer);
   bool answer(Peer& peer, const Reply& reply);
-  void publish_credits(Peer& peer);
 
   // probe.cpp
   bool progress(Taker* taker);

@@ -152,12 +152,6 @@ bool Engine::take_gather(Peer& peer) {
   return true;
 }
 
-void Engine::end_serve(Peer& peer) noexcept {
-  if (peer.serves.front().table != kNoBlock) tables_.give(peer.serves.front().table);
-  peer.serves.pop();
-  peer.serves.trim();
-}
-
 // One chunk of a gather. Keys are looked at each time: regions may go meanwhile.
 Engine::Step Engine::step_gathered(Peer& peer, Serve& serve, std::uint64_t& budget) {
   const auto bytes = chunk_bytes(serve.size_bytes, serve.size_bytes - serve.done_bytes);

@@ -91,21 +91,6 @@ Engine::Step Engine::step_overflow(Peer& peer) {
   return Step::moved;
 }
 
-// What others have taken of theirs is found out only when it is missed.
-bool Engine::overflow_fits(std::uint64_t words) noexcept {
-  const std::uint64_t most = config_.overflow_total_bytes / sizeof(std::uint64_t);
-  if (overflow_words_ + words <= most) return true;
-  for (Peer* peer : contacted_) static_cast<void>(overflow_drained(*peer));
-  return overflow_words_ + words <= most;
-}
-
-bool Engine::overflow_drained(Peer& peer) noexcept {
-  if (!peer.late.empty()) return false;
-  if (peer.overflow_out.is_drained()) return true;
-  overflow_words_ -= peer.overflow_out.refresh();
-  return peer.overflow_out.is_drained();
-}
-
 // False: malformed.
 bool Engine::take_jump(Peer& peer) {
   if (!peer.overflow_in.is_open()) return false;

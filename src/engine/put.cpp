@@ -120,24 +120,6 @@ ph_status Engine::put_anyhow(Rank rank, const ph_put_args& args) {
   return put_queued(*peer, args, way);
 }
 
-// is_beyond: beside the limit, for code that cannot wait for what uses it up.
-Request* Engine::new_request(Peer& peer, std::uint32_t flags, bool is_beyond) {
-  if (!is_beyond && !events_left()) return nullptr;
-  peer.local.make_room(peer.outstanding + 1);  // each will complete without allocating
-  Request* request = is_beyond ? requests_.take_for_service() : requests_.take();
-  if (request == nullptr) return nullptr;
-  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
-  completions_.promise();
-  ++peer.outstanding;
-  request->peer = &peer;
-  request->flags = flags;
-  if (peer.counts != nullptr) {
-    count(peer, Count::queued);
-    peer.counts->raise(Count::most_outstanding, peer.outstanding);
-  }
-  return request;
-}
-
 // At once: what can be copied straight to its place needs no copy here. Else packed_max promises
 // one, and a record may go before the work that is queued.
 Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) {
@@ -160,19 +142,6 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) 
       return bytes >= config_.direct_min && !is_small ? Request::Kind::posted : staged;
     default: return staged;
   }
-}
-
-// A put whose target is mapped needs nobody's help up to piece_bytes; nor does it staged, if all of
-// it finds room in the bulk ring during the call.
-bool Engine::can_stage_now(Peer& peer, std::uint64_t bytes) noexcept {
-  if (bytes < StoreChoice::kLeastBytes) return false;
-  const std::uint64_t chunks = bytes / (config_.bulk_chunk / 2) + 1;
-  return bytes <= std::min(config_.piece_bytes, config_.bulk_bytes / 2) && peer.work.empty() &&
-         peer.serves.empty() && peer.replies.empty() && peer.fences == 0 &&
-         bulk_room(peer, bytes + config_.bulk_chunk) &&
-         peer.tx.has_room(chunks * wire::lines_for(wire::Kind::bulk,
-                                                   static_cast<std::uint32_t>(config_.max_cid_size),
-                                                   0));
 }
 
 // Of a put that may be staged: perhaps the kernel is faster.

@@ -159,21 +159,6 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   return end_chunk(peer, header, reader, taker);
 }
 
-// The verdict on a chunk, and the id that came with it.
-bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id, Taker* taker) {
-  const ph_status verdict = peer.bulk_refused;
-  const auto status = static_cast<std::uint64_t>(verdict);
-  if (header.kind == wire::Kind::bulk_acked || header.kind == wire::Kind::scatter_acked) {
-    if (!answer(peer, {wire::Kind::ack, {status}})) return false;
-  } else if (verdict != PH_OK && !std::exchange(peer.told_bulk_refused, true)) {
-    if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head(), 1}})) return false;
-  }
-  if (!header.has_id()) return true;
-  if (verdict == PH_OK) return deliver(peer, id, header, taker);
-  id_dropped(peer, header);
-  return true;
-}
-
 // Of a large operation, once: its owner has promised to keep it.
 void EngineState::look_at_place(Peer& peer, const TargetRange& all) noexcept {
   if (check_access(regions_, all.at, all.size_bytes, PH_ACCESS_WRITE) != PH_OK) return;
@@ -286,37 +271,6 @@ bool Engine::take_refused(Peer& peer) {
            base::hex(put.address) + ": " + ph_status_text(status) +
            "; its remote id was not delivered");
   return refused_early(peer, line, put, status);
-}
-
-// Give back what was consumed, in batches (docs/memory-model.md, Two credits).
-void Engine::publish_credits(Peer& peer) {
-  bool published = false;
-  // Half of what there is, told no sooner: its peer may have come to its end.
-  const bool is_much = peer.rx.owed() >= config_.ring_lines / 2 ||
-                       peer.probed - peer.probed_published >= config_.ledger_slots / 2 ||
-                       peer.rx_bulk.owed() >= config_.bulk_bytes / 2;
-  if (peer.rx.owed() >= peer.line_batch) {
-    peer.rx.publish_lines();
-    published = true;
-  }
-  if (peer.probed - peer.probed_published >= peer.ledger_batch) {
-    peer.rx.credits()->give_ledger(peer.probed);
-    peer.probed_published = peer.probed;
-    published = true;
-  }
-  if (peer.rx_bulk.owed() >= config_.bulk_bytes / 8) {
-    peer.rx_bulk.published = peer.rx_bulk.free_end();
-    peer.rx.credits()->give_bulk(peer.rx_bulk.published);
-    published = true;
-  }
-  if (!published) return;
-  // All that was sent was read, and little of it not taken: a quarter of the credit is left.
-  const bool is_short = is_much || peer.stash.size() >= config_.ledger_slots / 4 ||
-                        peer.rx.peek() != LineConsumer::State::empty;
-  if (peer.kick_always && !is_short)
-    transport_->kick_later(peer.rank);
-  else
-    nudge(peer);  // it may sleep until there is credit; awake, it looks by itself
 }
 
 }  // namespace photon::engine

@@ -3,6 +3,7 @@
 //   chunk in the bulk ring: table of runs | bytes of the first run | of the second | ...
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/finally.hpp"
 #include "engine/engine.hpp"
@@ -141,6 +142,21 @@ bool Engine::place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes) {
   }
   if (left != 0) return false;
   peer.rx_bulk.advance(bytes);
+  return true;
+}
+
+// The verdict on a chunk, and the id that came with it.
+bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id, Taker* taker) {
+  const ph_status verdict = peer.bulk_refused;
+  const auto status = static_cast<std::uint64_t>(verdict);
+  if (header.kind == wire::Kind::bulk_acked || header.kind == wire::Kind::scatter_acked) {
+    if (!answer(peer, {wire::Kind::ack, {status}})) return false;
+  } else if (verdict != PH_OK && !std::exchange(peer.told_bulk_refused, true)) {
+    if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head(), 1}})) return false;
+  }
+  if (!header.has_id()) return true;
+  if (verdict == PH_OK) return deliver(peer, id, header, taker);
+  id_dropped(peer, header);
   return true;
 }
 

@@ -82,20 +82,6 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
   return Step::blocked;
 }
 
-bool Engine::bulk_room(Peer& peer, std::uint64_t bytes) noexcept {
-  if (peer.tx_bulk.fits(bytes)) return true;
-  if (peer.reservation.is_open()) return false;  // it makes the ring look full
-  const auto freed = peer.credits->bulk_given();
-  if (freed >= peer.tx_bulk.freed && freed <= peer.tx_bulk.tail) peer.tx_bulk.freed = freed;
-  return peer.tx_bulk.fits(bytes);
-}
-
-std::uint64_t Engine::chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept {
-  // Two chunks at least, so that the sides overlap, but none too small to be worth a record.
-  const auto half = (total / 2 + 63) & ~std::uint64_t{63};
-  return std::min(left, std::clamp(half, config_.bulk_chunk / 2, config_.bulk_chunk));
-}
-
 Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budget) {
   const auto bytes = chunk_bytes(request.size_bytes, request.size_bytes - request.done_bytes);
   // A table of runs counts as bytes: a chunk may be all of a call's work.
@@ -116,12 +102,6 @@ Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budg
   budget -= std::min(budget, chunk.ring_bytes);
   if (request.done_bytes == request.size_bytes) bytes_moved(peer, request);
   return Step::moved;
-}
-
-// The id may go with this request's bytes: it is its turn and there is credit.
-bool Engine::may_post_id(const Peer& peer, const Request& request) const noexcept {
-  return !request.id_merged &&
-         (peer.ids.empty() || peer.ids.head() == &request || (request.flags & PH_ORDER_NONE) != 0);
 }
 
 // False: no room for the record. The bulk ring has room.
@@ -371,6 +351,30 @@ Engine::Step Engine::step_packed(Peer& peer, Request& request) {
   if (acked) peer.await_ack(request);
   peer.work.pop();
   maybe_free(request);
+  return Step::moved;
+}
+
+// A fence asks, and a finish goes, when everything before it has been sent: it heads the work, and
+// of the ids before it no bytes are left behind.
+Engine::Step Engine::step_fence(Peer& peer, Request& request) {
+  // Gets that the owner serves left the work when it was asked; those after us have not.
+  if (request.asked || peer.gets_under_way != 0 || peer.posted_under_way != 0) return Step::blocked;
+  while (step_ahead(peer) == Step::moved) {
+  }
+  const Request* next = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
+  if (next != &request) return Step::blocked;
+  if (request.kind == Request::Kind::behind)
+    return services_->step_behind(peer, request) ? Step::moved : Step::blocked;
+  if (!peer.queues.may_end_fence()) return Step::blocked;
+  if (peer.acks.empty() && peer.staged() == peer.staged_landed) {
+    fence_ended(peer, request);
+    return Step::moved;
+  }
+  Outgoing out{};
+  out.kind = wire::Kind::put_acked;
+  if (!send(peer, out)) return Step::blocked;
+  request.asked = true;
+  peer.await_ack(request);
   return Step::moved;
 }
 
