@@ -259,13 +259,15 @@ class Engine final : private transport::Sink, private EngineState {
   bool scatter_now(Peer& peer, const Vectored& what, Layout& layout);
   bool layout_now(Peer& peer, const Vectored& what, Layout& layout);
   ph_status vectored_queued(Peer& peer, const Vectored& what, LayoutLease& layout);
-  ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
   // requests.cpp
   ph_status cancel_promise(Request& request, ph_request& handle, ph_outcome& outcome);
   bool nothing_has_gone(const Request& request) const noexcept;
   ph_status unknown_request(const char* call, ph_request handle);
   ph_status check_list(Takeover& takeover);
-  // work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
+  // copying.cpp, work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
+  ph_status copy_piece(Peer& peer, const Piece& piece);
+  ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
+  ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
   bool process(Peer& peer);
   bool process_busy();
   bool work_due();  // probe.cpp: the busy peers and the services' turns
@@ -276,9 +278,8 @@ class Engine final : private transport::Sink, private EngineState {
   void all_copied(Peer& peer, Request& request);
   Step step_reach(Peer& peer, Request& request, std::uint64_t& budget);
   Step not_by_us(Peer& peer, Request& request, ph_status why);
-  ph_status copy_piece(Peer& peer, const Piece& piece);
-  ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
+  Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_posted(Peer& peer, Request& request, std::uint64_t& budget);
   bool posted_at_once(Peer& peer, Request& request);
   bool post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before);
@@ -340,7 +341,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool end_chunk(Peer& peer, const wire::Header& header, class RecordReader& id, Taker* taker);
   bool take_scatter(Peer& peer, const wire::Header& header, Taker* taker);
   bool place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes);
-  Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_gather(Peer& peer, Request& request);
   bool take_gather(Peer& peer);
   Step step_gathered(Peer& peer, Serve& serve, std::uint64_t& budget);

@@ -6,7 +6,6 @@
 //   direct: piece -> ... --> done          get: piece -> ..., or asked --> (serve.cpp)
 //             | the path goes, or CMA refuses: what is left goes as bulk; a get is asked for
 #include <algorithm>
-#include <cstring>
 
 #include "base/finally.hpp"
 #include "engine/alone.hpp"
@@ -245,58 +244,6 @@ Engine::Step Engine::not_by_us(Peer& peer, Request& request, ph_status why) {
   return Step::moved;
 }
 
-// PH_AGAIN: as copy_piece().
-ph_status Engine::copy_next(Peer& peer, Request& request, Allowance& allowed) {
-  const bool is_get = request.kind == Request::Kind::get;
-  if (request.layout != nullptr) {
-    const ph_status status = copy_layout(peer, *request.layout, is_get, allowed);
-    request.done_bytes += allowed.copied;
-    return status;
-  }
-  const auto rest = rest_of(request);
-  Piece piece{rest.at, std::min(rest.size_bytes, allowed.most)};
-  piece.way = request.way;
-  if (is_get)
-    piece.destination = rest.own;
-  else
-    piece.source = rest.own;
-  if (!can_copy(peer.rank, piece, rest.size_bytes)) return PH_ERR_ARGUMENT;
-  const ph_status status = copy_piece(peer, piece);
-  if (status != PH_OK) return status;
-  allowed.spent = allowed.copied = piece.size_bytes;
-  request.done_bytes += piece.size_bytes;
-  return PH_OK;
-}
-
-// Copy under an intent (sync/intent.hpp), so that the owner can take the region back safely.
-// PH_AGAIN: there is no path, or none any more.
-ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
-  const bool is_get = piece.destination != nullptr;
-  const std::uint64_t bytes = piece.size_bytes;
-  const auto reach = transport_->reach(peer.rank, piece.at.address, bytes);
-  const std::uint32_t access = is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE;
-  if (!reach.is_ours_to_copy() || peer.regions == nullptr) return PH_AGAIN;
-  const bool is_mapped = reach.kind == transport::Reach::Kind::mapped;
-  {
-    peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
-    const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
-    const ph_status status = check_again(peer, piece.at, bytes, access);
-    if (status != PH_OK) return status;
-    if (is_mapped && is_get) {
-      std::memmove(piece.destination, reach.local, bytes);
-    } else if (is_mapped) {
-      peer.store(piece.way, reach.local, piece.source, bytes);
-    } else {
-      auto result = is_get
-                        ? transport_->read(peer.rank, piece.at.address, {piece.destination, bytes})
-                        : transport_->write(peer.rank, piece.at.address, {piece.source, bytes});
-      if (!result) return result.error().status == PH_AGAIN ? PH_AGAIN : fail(result.error());
-    }
-  }
-  count(peer, is_mapped ? Count::copied_bytes : Count::kernel_bytes, bytes);
-  return PH_OK;
-}
-
 Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budget) {
   const base::Finally heard([this]() noexcept { is_quiet_ = false; });
   is_quiet_ = request.owner != wire::Owner::application;
@@ -334,6 +281,25 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   peer.work.pop();
   if (request.asked) both.asked(peer, request);
   return Step::moved;
+}
+
+// Which way is looked at once, before the first byte; should the path go, its owner is asked for
+// the rest.
+Engine::Step Engine::step_get_layout(Peer& peer, Request& request, std::uint64_t& budget) {
+  Layout& layout = *request.layout;
+  if (request.serving) return step_gather(peer, request);
+  if (layout.is_ours) {
+    const auto rest = rest_of(request);
+    layout.is_ours =
+        transport_->reach(peer.rank, rest.at.address, rest.size_bytes).is_ours_to_copy();
+  } else if (request.done_bytes == 0) {
+    const auto way = way_of(peer, layout);
+    if (way == transport::Reach::Kind::posted && !request.no_card)
+      return step_posted(peer, request, budget);
+    layout.is_ours = peer.regions != nullptr &&
+                     (way == transport::Reach::Kind::mapped || way == transport::Reach::Kind::call);
+  }
+  return layout.is_ours ? step_reach(peer, request, budget) : step_gather(peer, request);
 }
 
 // A packed put without an id.
