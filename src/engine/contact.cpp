@@ -1,6 +1,5 @@
 // Meeting and losing peers.
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -251,54 +250,6 @@ void Engine::on_activity(Rank rank) {
   if (peer->rx.peek() == LineConsumer::State::empty) return;
   activity_ = true;
   heat(*peer);
-}
-
-void Engine::on_gone(Rank rank, const base::Error& why) {
-  activity_ = true;
-  if (rank >= size_) return;
-  if (peers_[rank] == nullptr) {
-    auto made = std::make_unique<Peer>();
-    made->rank = rank;
-    remember_peer(std::move(made));
-  }
-  Peer& peer = *peers_[rank];
-  while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
-  }
-  if (peer.link != nullptr) read_off_overflow(peer);
-  // No bye in its ring, or no ring: it may have left in order without having met us, or because we
-  // had said ours before.
-  peer.may_live = why.native_errno != 0;
-  // A reset is no news of one that left: it may have left something of ours unread.
-  const bool gave_up = peer.may_live && why.native_errno != ECONNRESET;
-  const bool has_left = boot_->has_left(rank) || peer.said_bye;
-  if (why.status == PH_ERR_DEPARTED || (why.status == PH_ERR_PEER && !gave_up && has_left))
-    lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
-  else
-    lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);
-  let_go(peer);
-}
-
-// Its process is gone: the ring was read to its end, what it delivered lies in the stash, and
-// nobody copies in our memory any more. So nothing of the link is looked at again.
-void Engine::let_go(Peer& peer) {
-  if (peer.link == nullptr) return;
-  if (peer.counters != nullptr) {
-    peer.counters->add(Count::lines_sent, peer.tx.tail());
-    peer.counters->add(Count::lines_received, peer.rx.head());
-  }
-  if (peer.may_live) PeerView(*this).keep_held(peer);
-  forget_overflow(peer);
-  peer.link = nullptr;
-  peer.has_rx = false;
-  peer.tx = LineProducer();
-  peer.rx = LineConsumer();
-  peer.credits = nullptr;
-  peer.regions = nullptr;
-  peer.atomic_place = {};
-  peer.sent.close();
-  Services::allow(peer);
-  peer.is_let_go = peer.is_held();
-  if (!peer.is_let_go) transport_->disconnect(peer.rank);  // else with the last that is held
 }
 
 ph_status Engine::describe(Rank rank, ph_path& path) {

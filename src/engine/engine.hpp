@@ -203,17 +203,24 @@ class Engine final : private transport::Sink, private EngineState {
   void drop(HeldId& id) noexcept;
   void push_local(Peer& peer, const HeldId& id, ph_status status);
   void mark_busy(Peer& peer);
-  // overflow.cpp
-  bool overflow_id(Peer& peer, LateId& late);
+  // stash.cpp, overflow.cpp
+  bool deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker);
+  void id_dropped(Peer& peer, const wire::Header& header) noexcept;
+  bool stash_id(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
+                std::int32_t status);
+  void settle_stash(Peer& peer) noexcept;
+  void stash_changed(Peer& peer);
+  void drop_coming(Peer& peer);
   bool take_jump(Peer& peer);
   bool pull_overflow(Peer& peer, std::uint64_t most);
   bool take_entry(Peer& peer);
   void id_taken(Peer& peer) noexcept;
   void refill_stash(Peer& peer);
   void give_back_overflow(Peer& peer);
+  void read_off_overflow(Peer& peer);
+  bool overflow_id(Peer& peer, LateId& late);
   void discard_bulk(Peer& peer) noexcept;
   Step step_overflow(Peer& peer);
-  void read_off_overflow(Peer& peer);
   void forget_overflow(Peer& peer) noexcept;
   bool give_back_idle();
 
@@ -354,15 +361,8 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_get_failed(Peer& peer);
   bool take_ack(Peer& peer);
   bool take_refused(Peer& peer);
-  bool deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker);
-  void id_dropped(Peer& peer, const wire::Header& header) noexcept;
-  bool stash_id(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
-                std::int32_t status);
   bool take_counted(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_withdrawn(Peer& peer);
-  void settle_stash(Peer& peer) noexcept;
-  void stash_changed(Peer& peer);
-  void drop_coming(Peer& peer);
   bool answer(Peer& peer, const Reply& reply);
 
   // probe.cpp
