@@ -329,7 +329,7 @@ bool Engine::take_asked(Peer& peer, std::uint64_t word) noexcept {
       sync::change_word(reinterpret_cast<void*>(asked.target.address), asked.change);
   if (peer.has_runway() && peer.counts == nullptr) {
     ++peer.runway_begin;  // a line of it that is no put; it would be counted as one
-    ++events_free_;
+    completions_.release();
   } else {
     settle(peer);
   }
