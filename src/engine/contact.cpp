@@ -181,6 +181,22 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   if (waiters_ != 0) news();
 }
 
+// An id that waited is whole, or was withdrawn.
+void Engine::stash_changed(Peer& peer) {
+  settle_stash(peer);
+  refill_or_lose(peer);
+  show_stash(peer);
+}
+
+// Behind the last id of the stash, for who has taken it.
+void Engine::refill_or_lose(Peer& peer) {
+  const ph_status status = refill_stash(peer);
+  if (status == PH_ERR_PROTOCOL)
+    lose(peer, status, "its overflow holds a malformed entry; it is cut off");
+  else if (status != PH_OK)
+    lose(peer, status, {});
+}
+
 void Engine::fail_all(Peer& peer) {
   settle(peer);
   peer.replies.clear();

@@ -208,16 +208,16 @@ class Engine final : private transport::Sink, private EngineState {
   void id_dropped(Peer& peer, const wire::Header& header) noexcept;
   bool stash_id(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
                 std::int32_t status);
-  void settle_stash(Peer& peer) noexcept;
-  void stash_changed(Peer& peer);
+  void stash_changed(Peer& peer);   // contact.cpp
+  void refill_or_lose(Peer& peer);  // the same
+  void show_stash(Peer& peer);
   void drop_coming(Peer& peer);
   bool take_jump(Peer& peer);
   bool pull_overflow(Peer& peer, std::uint64_t most);
   bool take_entry(Peer& peer);
-  void id_taken(Peer& peer) noexcept;
-  void refill_stash(Peer& peer);
+  ph_status refill_stash(Peer& peer);
   void give_back_overflow(Peer& peer);
-  void read_off_overflow(Peer& peer);
+  bool read_off_overflow(Peer& peer);
   bool overflow_id(Peer& peer, LateId& late);
   void discard_bulk(Peer& peer) noexcept;
   Step step_overflow(Peer& peer);

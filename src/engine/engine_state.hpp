@@ -82,6 +82,9 @@ class EngineState {
   void look_at_place(Peer& peer, const TargetRange& all) noexcept;  // receive.cpp
   bool can_copy(Rank rank, const Piece& piece, std::uint64_t left_bytes) noexcept;
 
+  // stash.cpp
+  void settle_stash(Peer& peer) noexcept;
+  static void id_taken(Peer& peer) noexcept;
   // hot.cpp
   // Who sleeps, or waits on the descriptor, has chosen how long without knowing of something.
   void wake_sleeper() noexcept;

@@ -193,7 +193,7 @@ void Engine::drop_remote_ids() {
       peer->stash.pop();
       id_taken(*peer);
       settle_stash(*peer);
-      refill_stash(*peer);
+      refill_or_lose(*peer);
     }
     if (peer->broken == PH_OK && peer->has_rx) publish_credits(*peer);
   }

@@ -246,7 +246,7 @@ void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
     } else {
       id_taken(peer);
       settle_stash(peer);
-      refill_stash(peer);
+      refill_or_lose(peer);
     }
   }
   if (kind == PH_REMOTE && peer.broken == PH_OK) publish_credits(peer);

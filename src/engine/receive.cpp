@@ -240,7 +240,7 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   Peer& peer = *peers_[rank];
   while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
   }
-  if (peer.link != nullptr) read_off_overflow(peer);
+  if (peer.link != nullptr && read_off_overflow(peer)) stash_changed(peer);
   // No bye in its ring, or no ring: it may have left in order without having met us, or because we
   // had said ours before.
   peer.may_live = why.native_errno != 0;

@@ -64,7 +64,7 @@ bool Engine::stash_id(Peer& peer, RecordReader& reader, std::uint32_t id_bytes,
 }
 
 // Ids that are withdrawn never stand in front.
-void Engine::settle_stash(Peer& peer) noexcept {
+void EngineState::settle_stash(Peer& peer) noexcept {
   while (!peer.stash.empty() && peer.stash.front().status == kWithdrawn) {
     const Event& event = peer.stash.front();
     if (event.id_bytes > 8) id_blocks_.give(static_cast<std::uint32_t>(event.id));
@@ -73,9 +73,8 @@ void Engine::settle_stash(Peer& peer) noexcept {
   }
 }
 
-void Engine::stash_changed(Peer& peer) {
-  settle_stash(peer);
-  refill_stash(peer);
+// What stands in front can be probed, unless it waits for pieces.
+void Engine::show_stash(Peer& peer) {
   if (peer.broken == PH_OK) publish_credits(peer);
   if (!peer.has_remote()) return;
   if (!peer.stash_ready) {
@@ -89,7 +88,9 @@ void Engine::stash_changed(Peer& peer) {
 void Engine::drop_coming(Peer& peer) {
   for (std::uint64_t at = peer.stash.begin(); at != peer.stash.end(); ++at)
     if (peer.stash.at(at).status == kComing) peer.stash.at(at).status = kWithdrawn;
-  stash_changed(peer);
+  settle_stash(peer);
+  static_cast<void>(refill_stash(peer));  // it cannot be lost a second time
+  show_stash(peer);
 }
 
 // False: malformed.
@@ -119,7 +120,7 @@ bool Engine::pull_overflow(Peer& peer, std::uint64_t most) {
     if (owed) transport_->kick(peer.rank);  // it may sleep until there is a ledger again
     if (is_over) return true;
   }
-  stash_changed(peer);
+  show_stash(peer);
   return true;
 }
 
@@ -153,29 +154,30 @@ void Engine::give_back_overflow(Peer& peer) {
 }
 
 // The id in front was popped for the application.
-void Engine::id_taken(Peer& peer) noexcept {
+void EngineState::id_taken(Peer& peer) noexcept {
   if (peer.overflow_stashed == 0)
     ++peer.probed;
   else
     --peer.overflow_stashed, ++peer.overflow_probed;
 }
 
-// Behind the last id of the stash those of the overflow come, if a jump was met.
-void Engine::refill_stash(Peer& peer) {
-  if (!peer.stash.empty() || peer.link == nullptr || !peer.overflow_in.is_reading()) return;
-  if (peer.broken != PH_OK && peer.broken != PH_ERR_DEPARTED) return;
+// Behind the last id of the stash those of the overflow come, if a jump was met. An error: the peer
+// has to be lost (contact.cpp).
+ph_status Engine::refill_stash(Peer& peer) {
+  if (!peer.stash.empty() || peer.link == nullptr || !peer.overflow_in.is_reading()) return PH_OK;
+  if (peer.broken != PH_OK && peer.broken != PH_ERR_DEPARTED) return PH_OK;
   try {
-    if (!pull_overflow(peer, kPulled))
-      lose(peer, PH_ERR_PROTOCOL, "its overflow holds a malformed entry; it is cut off");
+    return pull_overflow(peer, kPulled) ? PH_OK : PH_ERR_PROTOCOL;
   } catch (const std::bad_alloc&) {
-    lose(peer, PH_ERR_MEMORY, {});  // its ids would wait for ever
+    return PH_ERR_MEMORY;  // its ids would wait for ever
   }
 }
 
-// Its sender is gone, and the memory goes with the link: all that it published moves to the stash.
-void Engine::read_off_overflow(Peer& peer) {
-  if (peer.broken != PH_OK && peer.broken != PH_ERR_DEPARTED) return;
-  if (!peer.overflow_in.is_open()) return;
+// Its sender is gone, and the memory goes with the link: all that it published moves to the stash,
+// which has changed. False: it has not.
+bool Engine::read_off_overflow(Peer& peer) {
+  if (peer.broken != PH_OK && peer.broken != PH_ERR_DEPARTED) return false;
+  if (!peer.overflow_in.is_open()) return false;
   try {
     while (peer.overflow_in.peek() == OverflowConsumer::State::entry && take_entry(peer)) {
     }
@@ -183,7 +185,7 @@ void Engine::read_off_overflow(Peer& peer) {
     PHOTON_LOG(log_, warn, "rank %u: no memory for all ids that it left behind", peer.rank);
   }
   peer.overflow_stashed = 0;
-  stash_changed(peer);
+  return true;
 }
 
 }  // namespace photon::engine
