@@ -62,4 +62,22 @@ void Alone::give_up(Request& request) {
   engine_.request_failed(request, PH_ERR_SYSTEM);
 }
 
+// How we may touch all of it; mapped and call together are call.
+transport::Reach::Kind Engine::way_of(const Peer& peer, const Layout& layout) noexcept {
+  using Kind = transport::Reach::Kind;
+  Kind all = Kind::none;
+  for (const auto& run : layout.runs()) {
+    const wire::Extent extent = run.extent();
+    Kind kind = transport_->reach(peer.rank, extent.address, extent.size_bytes).kind;
+    if (kind == Kind::posted)  // block by block: that each is worth it
+      kind = transport_->reach(peer.rank, extent.address, run.size_bytes).kind;
+    if (&run == &layout.runs().front()) all = kind;
+    const bool is_ours = kind == Kind::mapped || kind == Kind::call;
+    if (kind == all) continue;
+    if (!is_ours || (all != Kind::mapped && all != Kind::call)) return Kind::none;
+    all = Kind::call;
+  }
+  return all;
+}
+
 }  // namespace photon::engine

@@ -1,9 +1,5 @@
-// Atomics, both sides (docs/data-paths.md, Atomics).
-//
-//   initiator: now, on mapped memory --> done
-//              queued --> head of the work: on mapped memory --> done
-//                                           asked (in acks) -- fetched --> done, or refused
-//   target:    atomic --> carried out --> fetched, and the id
+// Posting atomics (docs/data-paths.md, Atomics): on mapped memory at once, asked on a runway, or
+// queued (asked_atomic.cpp).
 //
 // Invariant: no atomic goes the short way while an answer to an earlier one is owed, so that one
 // rank's are carried out in posting order.
@@ -13,66 +9,17 @@
 
 #include "base/hex.hpp"
 #include "engine/fast_path.hpp"
-#include "wire/status.hpp"
+#include "engine/parts/asked_atomic.hpp"
 
 namespace photon::engine {
 
 namespace {
 
-using Regions = std::span<const transport::RegionEntry>;
-
 constexpr std::uint32_t kAtomicFlags = PH_NO_LCE | PH_NO_RCE | PH_ORDER_NONE;
-constexpr std::uint64_t kFetches = 1u << 16;  // in the record's third word
-constexpr std::uint64_t kAsked = wire::encode(wire::Kind::atomic, wire::kNoId, 0);
-constexpr std::uint64_t kAskedWithId = wire::encode(wire::Kind::atomic, 8, 0);
 
 sync::WordChange change_of(const ph_atomic_args& args) noexcept {
   return {static_cast<sync::WordVerb>(args.op), static_cast<sync::WordType>(args.type),
           args.operand.uint64, args.compare.uint64};
-}
-
-std::uint32_t access_for(bool fetches) noexcept {
-  return fetches ? std::uint32_t{PH_ACCESS_ALL} : std::uint32_t{PH_ACCESS_WRITE};
-}
-
-std::uint64_t wire_form(const sync::WordChange& change, bool fetches) noexcept {
-  return static_cast<std::uint64_t>(change.verb) | static_cast<std::uint64_t>(change.type) << 8 |
-         (fetches ? kFetches : 0);
-}
-
-// What a peer asks for.
-struct Asked {
-  ph_target target;
-  sync::WordChange change;
-  std::uint64_t what;  // as on the wire
-  bool fetches() const noexcept { return (what & kFetches) != 0; }
-  std::uint64_t bytes() const noexcept { return sync::word_bytes(change.type); }
-  // Else malformed: an initiator checks operation and alignment before it asks.
-  bool is_good() const noexcept {
-    return (what & ~(kFetches | 0xffff)) == 0 &&
-           sync::is_word_change(what & 0xff, what >> 8 & 0xff) &&
-           sync::is_word_aligned(target.address, change.type);
-  }
-};
-
-[[gnu::always_inline]] inline Asked read_asked(const transport::Line& line) noexcept {
-  const std::uint64_t what = line.words[2].get();
-  return {{line.words[0].get(), line.words[1].get()},
-          {static_cast<sync::WordVerb>(what & 0xff), static_cast<sync::WordType>(what >> 8 & 0xff),
-           line.words[3].get(), line.words[4].get()},
-          what};
-}
-
-// By ourselves, under an intent (sync/intent.hpp). False: the right to it went this moment.
-[[gnu::always_inline]] inline bool change_here(Peer& peer, Regions regions, const MappedWord& word,
-                                               std::uint64_t& before) noexcept {
-  peer.link->tx_intent->enter(word.at.key & (regions.size() - 1), peer.fenced);
-  const bool is_allowed =
-      !peer.credits->is_hidden() &&
-      check_access(regions, word.at, sync::word_bytes(word.change.type), word.access) == PH_OK;
-  if (is_allowed) before = sync::change_word(word.local, word.change);
-  peer.link->tx_intent->leave();
-  return is_allowed;
 }
 
 // The whole region: it may begin in memory that is mapped, and end elsewhere. What the kernel
@@ -190,9 +137,9 @@ Engine::Fast Engine::ask(Peer& peer, const ph_atomic_args& args) noexcept {
     std::uint64_t id = 0;
     std::memcpy(&id, args.remote.data, sizeof id);
     line.words[5].set(id);
-    peer.tx.publish(kAskedWithId, 1);
+    peer.tx.publish(kAskedAtomicWithId, 1);
   } else {
-    peer.tx.publish(kAsked, 1);
+    peer.tx.publish(kAskedAtomic, 1);
     ++peer.runway_begin;  // a line of it that takes no ledger slot
     ++peer.staged_sent;
   }
@@ -241,129 +188,6 @@ bool Engine::atomic_now(Peer& peer, const ph_atomic_args& args) {
     put_word(args.fetched, before, sync::word_bytes(static_cast<sync::WordType>(args.type)));
   if (has_id) static_cast<void>(send(peer, out));
   done_now(peer, {args.local, args.flags, args.request});
-  return true;
-}
-
-// PH_AGAIN: we have not mapped that memory. What has gone does not come back, so the second check
-// finds what the first did, with words.
-ph_status Engine::change_mapped(Peer& peer, MappedWord& word, std::uint64_t& before) {
-  const std::uint64_t bytes = sync::word_bytes(word.change.type);
-  const auto reach = transport_->reach(peer.rank, word.at.address, bytes);
-  if (reach.kind != transport::Reach::Kind::mapped || peer.regions == nullptr) return PH_AGAIN;
-  word.local = reach.local;
-  if (change_here(peer, {peer.regions, config_.max_regions}, word, before)) return PH_OK;
-  const ph_status status = check_again(peer, word.at, bytes, word.access);
-  return status == PH_OK ? PH_AGAIN : status;
-}
-
-Engine::Step Engine::step_atomic(Peer& peer, Request& request) {
-  std::uint64_t before = 0;
-  MappedWord word{request.target, request.change, access_for(request.destination != nullptr),
-                  nullptr};
-  const ph_status status = peer.atomics_asked != 0 ? PH_AGAIN : change_mapped(peer, word, before);
-  if (status == PH_OK) {
-    peer.work.pop();
-    atomic_done(request, before);
-    return Step::moved;
-  }
-  if (status != PH_AGAIN) {
-    request_failed(request, status);
-    return Step::moved;
-  }
-  const bool merge = request.has_rce() && may_post_id(peer, request) && has_ledger(peer);
-  Outgoing out{};
-  out.kind = wire::Kind::atomic;
-  out.fixed[0] = request.target.address;
-  out.fixed[1] = request.target.key;
-  out.fixed[2] = wire_form(request.change, request.destination != nullptr);
-  out.fixed[3] = request.change.operand;
-  out.fixed[4] = request.change.compare;
-  out.id = id_data(request.remote);
-  out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
-  if (!send(peer, out)) return Step::blocked;
-  peer.work.pop();
-  request.id_merged = merge;
-  ++peer.staged_sent;
-  request.staged_mark = peer.staged();
-  ++peer.atomics_asked;
-  peer.acks.push(request);
-  return Step::moved;
-}
-
-// It was carried out, and left its queues.
-void Engine::atomic_done(Request& request, std::uint64_t before) {
-  if (request.destination != nullptr) put_word(request.destination, before, request.size_bytes);
-  landed(request);
-}
-
-// False: malformed.
-bool Engine::take_atomic(Peer& peer, const wire::Header& header, Taker* taker) {
-  const Asked asked = read_asked(peer.rx.line(0));
-  if (!asked.is_good()) return false;
-  const ph_status status =
-      check_access(regions_, asked.target, asked.bytes(), access_for(asked.fetches()));
-  std::uint64_t before = 0;
-  if (status == PH_OK)
-    before = sync::change_word(reinterpret_cast<void*>(asked.target.address), asked.change);
-  const bool is_told = asked.fetches() && status == PH_OK;
-  const Reply reply{wire::Kind::fetched,
-                    {static_cast<std::uint64_t>(status), is_told ? before : 0}};
-  if (!answer(peer, reply)) return false;
-  if (!header.has_id()) return true;
-  RecordReader reader(peer.rx);
-  reader.skip(wire::fixed_words(wire::Kind::atomic));
-  if (status == PH_OK) return deliver(peer, reader, header, taker);
-  id_dropped(peer, header);
-  return true;
-}
-
-// The whole of that for the record of the peer's ring whose word this is, if it has no id and can
-// be granted and answered at once. False: not, and nothing was done.
-bool Engine::take_asked(Peer& peer, std::uint64_t word) noexcept {
-  if ((word & ~kTag) != kAsked || !peer.replies.empty() || !peer.tx.has_room(1)) return false;
-  const Asked asked = read_asked(peer.rx.line(0));
-  if (!asked.is_good() ||
-      check_access(regions_, asked.target, asked.bytes(), access_for(asked.fetches())) != PH_OK)
-    return false;
-  const std::uint64_t before =
-      sync::change_word(reinterpret_cast<void*>(asked.target.address), asked.change);
-  if (peer.has_runway() && peer.counts == nullptr) {
-    ++peer.runway_begin;  // a line of it that is no put; it would be counted as one
-    ++events_free_;
-  } else {
-    settle(peer);
-  }
-  transport::Line& line = peer.tx.line(0);
-  line.words[0].set(static_cast<std::uint64_t>(PH_OK));
-  line.words[1].set(asked.fetches() ? before : 0);
-  peer.tx.publish(kFetched, 1);
-  if (told(peer) == Fast::tell) nudge(peer);
-  peer.rx.pop(1);
-  return true;
-}
-
-bool Engine::take_fetched(Peer& peer) {
-  RecordReader reader(peer.rx);
-  const auto told = reader.word();
-  return wire::is_end(told) && is_fetched(peer, wire::to_status(told), reader.word());
-}
-
-// False: malformed, and nothing was done.
-bool Engine::is_fetched(Peer& peer, ph_status status, std::uint64_t before) {
-  Request* request = peer.acks.head();
-  if (request == nullptr || request->kind != Request::Kind::atomic) return false;
-  peer.acks.pop();
-  --peer.atomics_asked;
-  peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
-  if (!peer.idle()) mark_busy(peer);
-  if (status == PH_OK) {
-    atomic_done(*request, before);
-    return true;
-  }
-  fail(status, peer.rank,
-       "atomic at " + base::hex(request->target.address) +
-           ": its owner refused: " + ph_status_text(status));
-  request_failed(*request, status);
   return true;
 }
 

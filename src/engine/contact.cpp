@@ -1,13 +1,11 @@
-// Meeting, checking and losing peers.
+// Meeting and losing peers.
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <new>
 #include <utility>
 
 #include "base/finally.hpp"
-#include "base/hex.hpp"
 #include "base/log.hpp"
 #include "boot/cores.hpp"
 #include "engine/engine.hpp"
@@ -26,7 +24,7 @@ EngineState::EngineState(EngineParts parts)
       log_(config_.log, self_),
       threads_with_cores_(boot::threads_with_cores(config_, *boot_)),
       peers_(size_),
-      events_free_(static_cast<std::int64_t>(config_.requests)),
+      completions_(config_.requests),
       alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
@@ -59,13 +57,6 @@ Engine::Engine(Parts parts) : EngineState(std::move(parts)) {
   services_ = std::make_unique<Services>(*this, service_kinds_);
 }
 
-Engine::~Engine() {
-  if (config_.stats != 0) print_counters();
-  services_.reset();            // before what they use
-  PeerView(*this).unmap_all();  // while there are links
-  transport_.reset();
-}
-
 ph_status Engine::open_lane(std::uint32_t number, Parts& parts) {
   auto boot = boot_->open_lane(number);
   if (!boot) return fail(boot.error());
@@ -73,37 +64,6 @@ ph_status Engine::open_lane(std::uint32_t number, Parts& parts) {
   if (!transport) return fail(transport.error());
   parts = {config_, std::move(*boot), std::move(*transport), {}, memory_, service_kinds_};
   return PH_OK;
-}
-
-// The caller is told this of a rank: if that is lost, the launcher hears first whose loss it is,
-// for the caller may end by it.
-void EngineState::blame(ph_status status, Rank rank) {
-  if (status == PH_OK || rank >= size_) return;
-  const Peer* const peer = peers_[rank].get();
-  const bool is_lost = status == PH_ERR_PEER || status == PH_ERR_DEPARTED ||
-                       (peer != nullptr && peer->broken != PH_OK);
-  if (!is_lost) return;
-  try {
-    boot_->blame(rank);
-  } catch (const std::bad_alloc&) {  // the launcher hears of it by the rank's end
-  }
-}
-
-ph_status Engine::fail(ph_status status, Rank rank, std::string what, int native_errno) {
-  blame(status, rank);
-  if (is_quiet_) return status;
-  if (services_ != nullptr) services_->before_error();
-  last_error_ = base::Error{status, native_errno, std::move(what), rank};
-  return status;
-}
-
-ph_status Engine::fail(const base::Error& error) {
-  blame(error.status, error.rank);
-  if (is_quiet_) return error.status;
-  base::Error words = error;  // it may be the last one
-  if (services_ != nullptr) services_->before_error();
-  last_error_ = std::move(words);
-  return last_error_.status;
 }
 
 // The peer behind a rank, met now if need be. Fails if nothing can reach it any more.
@@ -194,42 +154,6 @@ void Engine::adopt_link(Peer& peer) {
   }
 }
 
-// PH_OK also where only the target can tell.
-ph_status Engine::check_target(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
-                               std::uint32_t access) {
-  if (peer.regions == nullptr) return PH_OK;
-  const ph_status status =
-      check_access({peer.regions, config_.max_regions}, target, size_bytes, access);
-  if (status == PH_OK) return PH_OK;
-  const char* why = status == PH_ERR_KEY     ? "the key names no region it has registered now"
-                    : status == PH_ERR_RANGE ? "the access leaves the registered region"
-                                             : "the region does not grant this access";
-  const char* what = access == PH_ACCESS_WRITE  ? "put of"
-                     : access == PH_ACCESS_READ ? "get of"
-                                                : "atomic on";
-  std::string words = std::string(what) + " " + std::to_string(size_bytes) + " bytes at " +
-                      base::hex(target.address) + " of rank " + std::to_string(peer.rank) + ": " +
-                      why;
-  sync::RegionView region;
-  const std::size_t slot = target.key & (config_.max_regions - 1);
-  if (status != PH_ERR_KEY && peer.regions[slot].read(target.key, region))
-    words +=
-        " (" + base::hex(region.address) + ", " + std::to_string(region.size_bytes) + " bytes)";
-  const char* next = status == PH_ERR_KEY     ? "; its owner has to send the key anew"
-                     : status == PH_ERR_RANGE ? "; look at the address and the size"
-                                              : "; its owner has to register it with that access";
-  return fail(status, peer.rank, words + next);
-}
-
-// Under the intent word (sync/intent.hpp). Who is hidden has said bye before.
-ph_status Engine::check_again(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
-                              std::uint32_t access) {
-  if (peer.credits->is_hidden())
-    return fail(PH_ERR_DEPARTED, peer.rank,
-                "rank " + std::to_string(peer.rank) + " has closed this lane");
-  return check_target(peer, target, size_bytes, access);
-}
-
 // Nothing will come from or go to this peer any more. What it delivered stays.
 void Engine::lose(Peer& peer, ph_status status, std::string what) {
   if (peer.broken != PH_OK) return;
@@ -255,6 +179,22 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   services_->lost(peer, status);
   has_concluded_ = true;
   if (waiters_ != 0) news();
+}
+
+// An id that waited is whole, or was withdrawn.
+void Engine::stash_changed(Peer& peer) {
+  settle_stash(peer);
+  refill_or_lose(peer);
+  show_stash(peer);
+}
+
+// Behind the last id of the stash, for who has taken it.
+void Engine::refill_or_lose(Peer& peer) {
+  const ph_status status = refill_stash(peer);
+  if (status == PH_ERR_PROTOCOL)
+    lose(peer, status, "its overflow holds a malformed entry; it is cut off");
+  else if (status != PH_OK)
+    lose(peer, status, {});
 }
 
 void Engine::fail_all(Peer& peer) {
@@ -326,54 +266,6 @@ void Engine::on_activity(Rank rank) {
   if (peer->rx.peek() == LineConsumer::State::empty) return;
   activity_ = true;
   heat(*peer);
-}
-
-void Engine::on_gone(Rank rank, const base::Error& why) {
-  activity_ = true;
-  if (rank >= size_) return;
-  if (peers_[rank] == nullptr) {
-    auto made = std::make_unique<Peer>();
-    made->rank = rank;
-    remember_peer(std::move(made));
-  }
-  Peer& peer = *peers_[rank];
-  while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
-  }
-  if (peer.link != nullptr) read_off_overflow(peer);
-  // No bye in its ring, or no ring: it may have left in order without having met us, or because we
-  // had said ours before.
-  peer.may_live = why.native_errno != 0;
-  // A reset is no news of one that left: it may have left something of ours unread.
-  const bool gave_up = peer.may_live && why.native_errno != ECONNRESET;
-  const bool has_left = boot_->has_left(rank) || peer.said_bye;
-  if (why.status == PH_ERR_DEPARTED || (why.status == PH_ERR_PEER && !gave_up && has_left))
-    lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
-  else
-    lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);
-  let_go(peer);
-}
-
-// Its process is gone: the ring was read to its end, what it delivered lies in the stash, and
-// nobody copies in our memory any more. So nothing of the link is looked at again.
-void Engine::let_go(Peer& peer) {
-  if (peer.link == nullptr) return;
-  if (peer.counters != nullptr) {
-    peer.counters->add(Count::lines_sent, peer.tx.tail());
-    peer.counters->add(Count::lines_received, peer.rx.head());
-  }
-  if (peer.may_live) PeerView(*this).keep_held(peer);
-  forget_overflow(peer);
-  peer.link = nullptr;
-  peer.has_rx = false;
-  peer.tx = LineProducer();
-  peer.rx = LineConsumer();
-  peer.credits = nullptr;
-  peer.regions = nullptr;
-  peer.atomic_place = {};
-  peer.sent.close();
-  Services::allow(peer);
-  peer.is_let_go = peer.is_held();
-  if (!peer.is_let_go) transport_->disconnect(peer.rank);  // else with the last that is held
 }
 
 ph_status Engine::describe(Rank rank, ph_path& path) {

@@ -51,33 +51,4 @@ bool Engine::take_withdrawn(Peer& peer) {
   return true;
 }
 
-// Ids that are withdrawn never stand in front.
-void Engine::settle_stash(Peer& peer) noexcept {
-  while (!peer.stash.empty() && peer.stash.front().status == kWithdrawn) {
-    const Event& event = peer.stash.front();
-    if (event.id_bytes > 8) id_blocks_.give(static_cast<std::uint32_t>(event.id));
-    peer.stash.pop();
-    ++peer.probed;
-  }
-}
-
-void Engine::stash_changed(Peer& peer) {
-  settle_stash(peer);
-  refill_stash(peer);
-  if (peer.broken == PH_OK) publish_credits(peer);
-  if (!peer.has_remote()) return;
-  if (!peer.stash_ready) {
-    peer.stash_ready = true;
-    stash_ready_.push(&peer);
-  }
-  if (waiters_ != 0) news();
-}
-
-// The peer is lost: what has not come whole never will, and what has come stays to be probed.
-void Engine::drop_coming(Peer& peer) {
-  for (std::uint64_t at = peer.stash.begin(); at != peer.stash.end(); ++at)
-    if (peer.stash.at(at).status == kComing) peer.stash.at(at).status = kWithdrawn;
-  stash_changed(peer);
-}
-
 }  // namespace photon::engine

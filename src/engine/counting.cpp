@@ -36,26 +36,6 @@ void Engine::start_counting(bool on) {
   counting_ = on;
 }
 
-// What the fast path has sent since the runway began, from the lines themselves.
-void Engine::count_runway(Peer& peer) noexcept {
-  const std::uint64_t lines = peer.tx.tail() - peer.runway_begin;
-  std::uint64_t sent = 0;
-  for (std::uint64_t back = 1; back <= lines; ++back) {
-    const std::uint64_t word = peer.tx.line(0 - back).tag_word();
-    const std::uint64_t bytes = word >> 48;
-    if (static_cast<wire::Kind>(word >> 16 & 0xff) == wire::Kind::message) continue;
-    ++sent;
-    peer.counts->add(bytes != 0 ? Count::puts : Count::notifications, 1);
-    peer.counts->add(Count::put_bytes, bytes);
-  }
-  peer.counts->add(Count::packed, sent);
-}
-
-void Engine::count_put(Peer& peer, std::uint64_t bytes) noexcept {
-  count(peer, bytes != 0 ? Count::puts : Count::notifications);
-  count(peer, Count::put_bytes, bytes);
-}
-
 PeerCounters Engine::counters_of(Peer& peer) {
   settle(peer);
   PeerCounters counters = peer.counters == nullptr ? PeerCounters{} : *peer.counters;

@@ -95,8 +95,8 @@ class Engine final : private transport::Sink, private EngineState {
   bool owes_services() const noexcept { return user_code_ != 0 || wants_turns_; }
   bool wants_turns() const noexcept { return wants_turns_; }  // no fast path then
   void count_call();  // of a caller who may only post: now and then services have a turn
-  void run_user_code(LaneGuard& guard);
-  void leave_user_code() noexcept;  // what is due is left to the next call that runs it
+  void run_user_code(LaneGuard& guard);  // user_code.cpp
+  void leave_user_code() noexcept;       // what is due is left to the next call that runs it
   // PH_ERR_STATE: the caller is inside a handler that must not wait.
   ph_status check_wait();
   bool has_refused_wait(ph_status status) const noexcept;     // and has left its words
@@ -114,7 +114,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool is_counting() const noexcept { return counting_; }
   ph_status counters(Rank rank, std::vector<NamedCount>& found);
 
-  // contact.cpp
+  // contact.cpp, refusals.cpp
   ph_status describe(Rank rank, ph_path& path);
   const base::Config& config() const noexcept { return config_; }
   boot::Boot& boot() noexcept { return *boot_; }
@@ -148,16 +148,19 @@ class Engine final : private transport::Sink, private EngineState {
     if (peer.counts != nullptr) [[unlikely]]
       peer.counts->add(what, more);
   }
-  void count_put(Peer& peer, std::uint64_t bytes) noexcept;
-  void count_runway(Peer& peer) noexcept;
   PeerCounters counters_of(Peer& peer);
   void print_counters() noexcept;
 
-  // contact.cpp; of hot rings: hot.cpp
+  // contact.cpp, refusals.cpp; of hot rings: hot.cpp
   ph_status contact(Rank rank, Peer*& peer);
   Peer& make_peer(Rank rank);
   Peer& remember_peer(std::unique_ptr<Peer> made);
   void adopt_link(Peer& peer);
+  ph_status again() noexcept;
+  ph_status check_request(const char* call, Rank rank, const ph_request* handle,
+                          std::uint32_t flags);
+  ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
+  ph_status check_size(const Call& call, const TargetRange& there);
   ph_status check_target(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
                          std::uint32_t access);
   ph_status check_again(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
@@ -168,7 +171,7 @@ class Engine final : private transport::Sink, private EngineState {
   void heat(Peer& peer);
   bool heed() noexcept;
   void cool(Peer& peer);
-  void cool_idle();
+  void news();
 
   // lost.cpp, send.cpp
   void tell_lost(Peer& peer);
@@ -183,54 +186,59 @@ class Engine final : private transport::Sink, private EngineState {
   void settle(Peer& peer) noexcept;
   bool events_left() noexcept;
   bool has_ledger(Peer& peer) noexcept;
+  bool overflow_fits(std::uint64_t words) noexcept;
+  bool overflow_drained(Peer& peer) noexcept;
+  bool bulk_room(Peer& peer, std::uint64_t bytes) noexcept;
+  bool can_stage_now(Peer& peer, std::uint64_t bytes) noexcept;
+  std::uint64_t chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept;
+  bool may_post_id(const Peer& peer, const Request& request) const noexcept;
+  void publish_credits(Peer& peer);
+  void done_now(Peer& peer, const LocalEnd& end);
+  void count_put(Peer& peer, std::uint64_t bytes) noexcept;
+  void count_runway(Peer& peer) noexcept;
   bool send(Peer& peer, const Outgoing& out, bool is_told = true);
   void nudge(Peer& peer) noexcept;
   HeldId hold(const ph_id& id);
   const void* id_data(const HeldId& id) noexcept;
   void drop(HeldId& id) noexcept;
   void push_local(Peer& peer, const HeldId& id, ph_status status);
-  void report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status);
-  void complete_local(Request& request, ph_status status);
   void mark_busy(Peer& peer);
-  // overflow.cpp
-  bool overflow_id(Peer& peer, LateId& late);
-  bool overflow_fits(std::uint64_t words) noexcept;
-  bool overflow_drained(Peer& peer) noexcept;
+  // stash.cpp, overflow.cpp
+  bool deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker);
+  void id_dropped(Peer& peer, const wire::Header& header) noexcept;
+  bool stash_id(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
+                std::int32_t status);
+  void stash_changed(Peer& peer);   // contact.cpp
+  void refill_or_lose(Peer& peer);  // the same
+  void show_stash(Peer& peer);
+  void drop_coming(Peer& peer);
   bool take_jump(Peer& peer);
   bool pull_overflow(Peer& peer, std::uint64_t most);
   bool take_entry(Peer& peer);
-  void id_taken(Peer& peer) noexcept;
-  void refill_stash(Peer& peer);
+  ph_status refill_stash(Peer& peer);
   void give_back_overflow(Peer& peer);
+  bool read_off_overflow(Peer& peer);
+  bool overflow_id(Peer& peer, LateId& late);
   void discard_bulk(Peer& peer) noexcept;
   Step step_overflow(Peer& peer);
-  void read_off_overflow(Peer& peer);
   void forget_overflow(Peer& peer) noexcept;
   bool give_back_idle();
 
   // put.cpp
-  ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
-  ph_status check_size(const Call& call, const TargetRange& there);
   ph_status check_put(Rank rank, const ph_put_args& args);
   bool put_on_runway(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   ph_status put_anyhow(Rank rank, const ph_put_args& args);
   bool put_now(Peer& peer, const ph_put_args& args, Request::Kind way);
   bool notified_later(Peer& peer, const ph_put_args& args);
-  void done_now(Peer& peer, const LocalEnd& end);
   bool packed_now(Peer& peer, const ph_put_args& args);
   bool bulk_now(Peer& peer, const ph_put_args& args);
   bool direct_now(Peer& peer, const ph_put_args& args);
   ph_status put_queued(Peer& peer, const ph_put_args& args, Request::Kind at_once);
-  ph_status check_request(const char* call, Rank rank, const ph_request* handle,
-                          std::uint32_t flags);
-  void name_locally(Request& request, const ph_id& local, ph_request* handle);
   Request::Kind choose(Peer& peer, const ph_put_args& args, bool at_once);
   void choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept;
   ph_status check_get(Rank rank, const ph_get_args& args);
   bool get_now(Peer& peer, const ph_get_args& args);
   ph_status get_queued(Peer& peer, const QueuedGet& what);
-  Request* new_request(Peer& peer, std::uint32_t flags, bool is_beyond = false);
-  ph_status again() noexcept;
   // atomic.cpp
   Fast ask(Peer& peer, const ph_atomic_args& args) noexcept;
   void note_asked(Peer& peer, const ph_atomic_args& args) noexcept;
@@ -242,7 +250,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_atomic(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_fetched(Peer& peer);
   bool is_fetched(Peer& peer, ph_status status, std::uint64_t before);
-  // vectored.cpp, lay_out.cpp
+  // vectored.cpp, lay_out.cpp; way_of(): alone.cpp
   ph_status check_vectored(Rank rank, const Vectored& what);
   ph_status lay_out(Peer& peer, const Vectored& what, Layout& layout);
   ph_status lay_out_list(Peer& peer, const Vectored& what, Layout& layout, const auto& list);
@@ -258,16 +266,15 @@ class Engine final : private transport::Sink, private EngineState {
   bool scatter_now(Peer& peer, const Vectored& what, Layout& layout);
   bool layout_now(Peer& peer, const Vectored& what, Layout& layout);
   ph_status vectored_queued(Peer& peer, const Vectored& what, LayoutLease& layout);
-  ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
   // requests.cpp
-  void hand_over(Request& request, ph_request* handle);
-  void conclude(Request& request, ph_status status);
   ph_status cancel_promise(Request& request, ph_request& handle, ph_outcome& outcome);
-  ph_status take(Request& request, ph_request& handle, ph_result& result);
   bool nothing_has_gone(const Request& request) const noexcept;
   ph_status unknown_request(const char* call, ph_request handle);
   ph_status check_list(Takeover& takeover);
-  // work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
+  // copying.cpp, work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
+  ph_status copy_piece(Peer& peer, const Piece& piece);
+  ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
+  ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
   bool process(Peer& peer);
   bool process_busy();
   bool work_due();  // probe.cpp: the busy peers and the services' turns
@@ -278,9 +285,8 @@ class Engine final : private transport::Sink, private EngineState {
   void all_copied(Peer& peer, Request& request);
   Step step_reach(Peer& peer, Request& request, std::uint64_t& budget);
   Step not_by_us(Peer& peer, Request& request, ph_status why);
-  ph_status copy_piece(Peer& peer, const Piece& piece);
-  ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
+  Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_posted(Peer& peer, Request& request, std::uint64_t& budget);
   bool posted_at_once(Peer& peer, Request& request);
   bool post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before);
@@ -307,15 +313,18 @@ class Engine final : private transport::Sink, private EngineState {
   bool send_packed(Peer& peer, Request& request, bool with_payload, bool with_id);
   Step step_replies(Peer& peer);
   Step step_serves(Peer& peer, std::uint64_t& budget);
-  bool bulk_room(Peer& peer, std::uint64_t bytes) noexcept;
-  bool can_stage_now(Peer& peer, std::uint64_t bytes) noexcept;
-  std::uint64_t chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept;
   void bytes_moved(Peer& peer, Request& request);
+  Request* new_request(Peer& peer, std::uint32_t flags, bool is_beyond = false);
+  void name_locally(Request& request, const ph_id& local, ph_request* handle);
+  void hand_over(Request& request, ph_request* handle);
+  void conclude(Request& request, ph_status status);
+  ph_status take(Request& request, ph_request& handle, ph_result& result);
+  void report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status);
+  void complete_local(Request& request, ph_status status);
   void landed(Request& request);
   void fence_ended(Peer& peer, Request& fence);
   void request_failed(Request& request, ph_status status);
   void maybe_free(Request& request);
-  bool may_post_id(const Peer& peer, const Request& request) const noexcept;
 
   // receive.cpp, serve.cpp, counted.cpp, scatter.cpp, gather.cpp
   bool receive(Peer& peer, Taker* taker);
@@ -339,7 +348,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool end_chunk(Peer& peer, const wire::Header& header, class RecordReader& id, Taker* taker);
   bool take_scatter(Peer& peer, const wire::Header& header, Taker* taker);
   bool place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes);
-  Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_gather(Peer& peer, Request& request);
   bool take_gather(Peer& peer);
   Step step_gathered(Peer& peer, Serve& serve, std::uint64_t& budget);
@@ -353,17 +361,9 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_get_failed(Peer& peer);
   bool take_ack(Peer& peer);
   bool take_refused(Peer& peer);
-  bool deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker);
-  void id_dropped(Peer& peer, const wire::Header& header) noexcept;
-  bool stash_id(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
-                std::int32_t status);
   bool take_counted(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_withdrawn(Peer& peer);
-  void settle_stash(Peer& peer) noexcept;
-  void stash_changed(Peer& peer);
-  void drop_coming(Peer& peer);
   bool answer(Peer& peer, const Reply& reply);
-  void publish_credits(Peer& peer);
 
   // probe.cpp
   bool progress(Taker* taker);
@@ -371,10 +371,11 @@ class Engine final : private transport::Sink, private EngineState {
   void take_turns(const Taker& taker) noexcept;
   void take_events(Taker& taker, std::uint32_t kind);
   void take_from(Peer& peer, std::uint32_t kind, Taker& taker);
+  void cool_idle();
   bool look_everywhere();
+  ph_status check_query(const char* call, const ph_query& query);
 
   // wait.cpp
-  ph_status check_query(const char* call, const ph_query& query);
   bool ready(const ph_query& query) const noexcept;
   ph_status broken(const ph_query& query);
   ph_status not_flushed(Peer& peer);
@@ -383,7 +384,6 @@ class Engine final : private transport::Sink, private EngineState {
   void rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done);
   void get_up();
   std::int64_t sleep_limit_us(std::int64_t timeout_us);
-  void news();
   // regions.cpp, finalize.cpp
   bool wait_for_copies(std::int64_t slot);
   ph_status take_back_all();

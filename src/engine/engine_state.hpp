@@ -1,10 +1,8 @@
 // What the engine's verbs share: limits and data of one lane.
 //
-// Invariants: events_free_ + runways + events promised or waiting + what easy_ has handed out and
-// not told of = `requests`, where every accepted operation that may yet produce a completion has
-// its event promised (it may go below zero only by reports of operations refused after their
-// completion, and by what services promise beyond `requests`); a peer with anything queued stands
-// in busy_. Owner: the Engine, under the lane's lock.
+// Invariants: every accepted operation that may yet produce a completion has one promised
+// (parts/completion_budget.hpp); a peer with anything queued stands in busy_. Owner: the Engine,
+// under the lane's lock.
 #pragma once
 
 #include <condition_variable>
@@ -20,8 +18,8 @@
 #include "base/log.hpp"
 #include "boot/boot.hpp"
 #include "engine/callers_memory.hpp"
+#include "engine/parts/completion_budget.hpp"
 #include "engine/parts/counters.hpp"
-#include "engine/parts/easy_run.hpp"
 #include "engine/parts/event_descriptor.hpp"
 #include "engine/parts/give_way.hpp"
 #include "engine/parts/layout.hpp"
@@ -76,7 +74,7 @@ class EngineState {
     look_mask_ = kTurnsToSoon - 1;
   }
 
-  void blame(ph_status status, Rank rank);  // contact.cpp
+  void blame(ph_status status, Rank rank);  // refusals.cpp
 
   // callers_memory.cpp: whether own memory can be used for what is copied next.
   bool can_stage(const Request& request, std::uint64_t bytes) noexcept;
@@ -84,6 +82,9 @@ class EngineState {
   void look_at_place(Peer& peer, const TargetRange& all) noexcept;  // receive.cpp
   bool can_copy(Rank rank, const Piece& piece, std::uint64_t left_bytes) noexcept;
 
+  // stash.cpp
+  void settle_stash(Peer& peer) noexcept;
+  static void id_taken(Peer& peer) noexcept;
   // hot.cpp
   // Who sleeps, or waits on the descriptor, has chosen how long without knowing of something.
   void wake_sleeper() noexcept;
@@ -130,12 +131,11 @@ class EngineState {
   std::uint32_t user_code_ = 0;  // of services, that is due: a bit for each
   PeerList local_ready_;
   PeerList stash_ready_;
-  EasyRun easy_;  // what take_easy() hands out; never the last of a queue
+  CompletionBudget completions_;  // its run: what take_easy() hands out, never the last of a queue
   std::uint32_t locals_in_a_row_ = 0;
   std::uint64_t row_began_ = 0;     // in which turn, of records of the hot peer: gaps are few
   std::uint64_t stream_until_ = 0;  // the turn from which take_streamed() takes no more
   bool remotes_first_ = false;      // in the next probe of any peer for both kinds
-  std::int64_t events_free_;
   unsigned poll_interval_ = 1;
   const transport::Alarm no_alarm_;
   const transport::Alarm* alarm_;
@@ -193,7 +193,7 @@ class EngineState {
   bool relieved_ = false;         // the progress thread has to end
   bool has_core_to_spin_ = true;  // the progress thread has, beside a caller who computes
   bool is_crowded_ = false;       // there is such a thread, and it has none
-  ProgressThread* progress_thread_ = nullptr;
+  Summons* progress_thread_ = nullptr;
   // event_source.hpp
   std::unique_ptr<EventDescriptor> events_;
   bool is_armed_ = false;

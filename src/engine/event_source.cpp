@@ -85,7 +85,7 @@ ph_status EventSource::arm_quietly(LaneGuard& guard, bool is_for_user) {
     retreat(guard);
     return found;
   }
-  engine.events_free_ += engine.easy_.end();  // all that hands out completions goes the general way
+  engine.completions_.end_run();  // all that hands out completions goes the general way
   engine.stream_until_ = 0;
   engine.look_mask_ = 0;
   engine.events_->quiet(limit_us);
@@ -126,27 +126,6 @@ void EventSource::retreat(LaneGuard& guard) noexcept {
     engine.transport_->retract();
   }
   if (engine.waiters_ == 0) guard.wake_word().retract();
-}
-
-void EventSource::disarm() {
-  Engine& engine = engine_;
-  engine.is_armed_ = false;
-  --engine.waiters_;
-  const unsigned ready = engine.events_->ready();
-  const transport::Sleepers sleepers = engine.transport_->sleepers();
-  constexpr unsigned kAll = (1U << EventDescriptor::kEach) - 1;
-  for (std::size_t i = 0; i < sleepers.size(); ++i)
-    if (const unsigned own = ready >> (i * EventDescriptor::kEach) & kAll; own != 0)
-      sleepers[i]->slept(own);
-  if (sleepers[1] != nullptr) engine.transport_->slept(0);  // of which they are the children
-  if (!engine.sleeping_) {
-    engine.thaw();
-    engine.transport_->retract();
-  }
-  if (engine.waiters_ == 0) engine.events_->word->retract();
-  engine.events_->ring();
-  // What we have drained may have been another thread's wake-up; and the progress thread is back.
-  if (engine.waiters_ != 0 || engine.progress_thread_ != nullptr) engine.news();
 }
 
 void EventSource::wake() { engine_.news(); }

@@ -32,7 +32,7 @@ class EventSource {
   ph_status descriptor(int& fd);
   // PH_AGAIN: look first. Throws bad_alloc: not armed.
   ph_status arm(LaneGuard& guard);
-  void disarm();
+  void disarm();  // probe.cpp
   // For a collective of the bootstrap, which serves: the descriptor of a lane that is armed for it;
   // boot::Serve::arm() says what else. It takes nobody's news. end_rest(): it is over.
   int rest_on(LaneGuard& guard);

@@ -86,7 +86,7 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   transport::Line& line = peer->tx.line(0);
   line.words[2].set(remote);
   peer->tx.publish_line(line, wire::encode(wire::Kind::put, 8, 0));
-  ++events_free_;  // the runway has taken one for each of its lines
+  completions_.release();  // the runway has taken one for each of its lines
   return told(*peer);
 }
 
@@ -126,12 +126,13 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   Peer* peer = local_ready_[0];
   if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
     return false;
-  events_free_ += easy_.end();
+  completions_.end_run();
   while (!peer->local.empty()) {
     if (taker.full()) return false;
-    taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
+    const Event event = peer->local.front();  // in this order it takes the fewest instructions
     peer->local.pop();
-    ++events_free_;
+    completions_.release();
+    taker.put(PH_LOCAL, peer->rank, event, peer->outstanding);
   }
   peer->local_ready = false;
   local_ready_.clear();
@@ -140,7 +141,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 
 // One of those that may be taken one after the other. False: nothing was taken.
 [[gnu::always_inline]] inline bool Engine::take_easy(OneTaker& taker) noexcept {
-  Peer* peer = easy_.next();
+  Peer* peer = completions_.run().next();
   if (peer == nullptr || (taker.query.kinds & ~std::uint32_t{PH_REMOTE}) != PH_LOCAL ||
       !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
     return false;
@@ -170,10 +171,10 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   if (!taker.wants(PH_LOCAL, peer->rank) || peer->local.empty()) [[unlikely]]
     return false;
   ++turn_;
-  events_free_ += easy_.end();
+  completions_.end_run();
   taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
   peer->local.pop();
-  ++events_free_;
+  completions_.release();
   if (peer->local.empty()) {
     peer->local_ready = false;
     local_ready_.clear();
@@ -182,7 +183,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   }
   const auto more = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(peer->local.size() - 1, kLocalsInARow - 1 - locals_in_a_row_));
-  easy_.begin(*peer, more);
+  completions_.begin_run(*peer, more);
   locals_in_a_row_ += 1 + more;
   return true;
 }
@@ -216,7 +217,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 
 // take_easy() of a plain word. False: nothing was taken.
 [[gnu::always_inline]] inline bool Engine::take_easy(Rank rank, std::uint64_t& id) noexcept {
-  Peer* peer = easy_.next();
+  Peer* peer = completions_.run().next();
   if (peer == nullptr || (rank != peer->rank && rank != PH_ANY_RANK)) [[unlikely]]
     return false;
   const Event& event = peer->local.front();
@@ -248,7 +249,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
     return false;
   }
   if constexpr (kIsOne<decltype(taker)>) {
-    locals_in_a_row_ = static_cast<std::uint32_t>(easy_.left());  // a new row begins
+    locals_in_a_row_ = static_cast<std::uint32_t>(completions_.run().left());  // a new row begins
     if (streaming) [[unlikely]] {
       if (stream_until_ == 0 || turn_ > stream_until_ + 2) row_began_ = turn_;
       peer.rx.expect(turn_ - row_began_ >= kLongRow ? kRowThere : 0);

@@ -53,7 +53,7 @@ Peer* first_failed(const std::vector<Peer*>& contacted) {
 
 ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwhile) {
   meanwhile_ = meanwhile;
-  events_free_ += easy_.end();
+  completions_.end_run();
   const auto timeout_us = static_cast<std::int64_t>(config_.finalize_timeout_ms) * 1000;
   dismiss_waiters(guard);
   // Meet whoever has contacted us and was not noticed yet: it is owed a good-bye.
@@ -193,7 +193,7 @@ void Engine::drop_remote_ids() {
       peer->stash.pop();
       id_taken(*peer);
       settle_stash(*peer);
-      refill_stash(*peer);
+      refill_or_lose(*peer);
     }
     if (peer->broken == PH_OK && peer->has_rx) publish_credits(*peer);
   }
@@ -243,6 +243,13 @@ void Engine::say_bye() {
     peer->said_bye = send(*peer, out);
     Services::allow(*peer);
   }
+}
+
+Engine::~Engine() {
+  if (config_.stats != 0) print_counters();
+  services_.reset();            // before what they use
+  PeerView(*this).unmap_all();  // while there are links
+  transport_.reset();
 }
 
 }  // namespace photon::engine

@@ -24,25 +24,6 @@ constexpr std::uint64_t kMostOfRun = 1u << 30;  // bytes: its two numbers have 3
 
 }  // namespace
 
-// Which way is looked at once, before the first byte; should the path go, its owner is asked for
-// the rest.
-Engine::Step Engine::step_get_layout(Peer& peer, Request& request, std::uint64_t& budget) {
-  Layout& layout = *request.layout;
-  if (request.serving) return step_gather(peer, request);
-  if (layout.is_ours) {
-    const auto rest = rest_of(request);
-    layout.is_ours =
-        transport_->reach(peer.rank, rest.at.address, rest.size_bytes).is_ours_to_copy();
-  } else if (request.done_bytes == 0) {
-    const auto way = way_of(peer, layout);
-    if (way == transport::Reach::Kind::posted && !request.no_card)
-      return step_posted(peer, request, budget);
-    layout.is_ours = peer.regions != nullptr &&
-                     (way == transport::Reach::Kind::mapped || way == transport::Reach::Kind::call);
-  }
-  return layout.is_ours ? step_reach(peer, request, budget) : step_gather(peer, request);
-}
-
 // One question, for as much as its table holds.
 Engine::Step Engine::step_gather(Peer& peer, Request& request) {
   if ((request.flags & PH_ALONE) != 0) {
@@ -150,12 +131,6 @@ bool Engine::take_gather(Peer& peer) {
   }
   mark_busy(peer);
   return true;
-}
-
-void Engine::end_serve(Peer& peer) noexcept {
-  if (peer.serves.front().table != kNoBlock) tables_.give(peer.serves.front().table);
-  peer.serves.pop();
-  peer.serves.trim();
 }
 
 // One chunk of a gather. Keys are looked at each time: regions may go meanwhile.

@@ -13,8 +13,7 @@ Holdings Engine::holdings() noexcept {
   }
   all.queued += services_->held();
   all.requests = requests_.used();
-  events_free_ += easy_.taken();
-  all.events = static_cast<std::int64_t>(config_.requests) - events_free_;
+  all.events = static_cast<std::int64_t>(config_.requests) - completions_.free();
   all.blocks = id_blocks_.used() + payload_blocks_.used() + tables_.used() + layouts_.used();
   all.most_blocks = id_blocks_.made() + payload_blocks_.made();
   all.pins = sources_.pins();

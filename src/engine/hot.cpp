@@ -41,6 +41,16 @@ void EngineState::wake_sleeper() noexcept {
   if (is_armed_) events_->ring();
 }
 
+// Tell the threads of this rank that wait. Called with the lane held.
+void Engine::news() {
+  {
+    std::lock_guard lock(news_mutex_);
+    ++news_count_;
+  }
+  news_.notify_all();
+  wake_sleeper();
+}
+
 // What the next record to a peer touches first stays in this processor's caches: that of one peer
 // in turn, and of those that are most likely the next, if they are few.
 void EngineState::keep_warm() noexcept {
@@ -84,20 +94,6 @@ bool Engine::heed() noexcept {
   rang->last_hit = last_hit;  // met in this turn, and not as the next of a stream
   look_soon();
   return true;
-}
-
-// Now and then: rings without traffic for long go cold, but the few that were hot last.
-void Engine::cool_idle() {
-  constexpr std::uint64_t kPatience = 4096;  // turns
-  constexpr std::uint64_t kTurnsBetweenCleanings = 65536;
-  if (stand_in_sleeps_) transport_->wake();  // the caller is back: no ring need be cold
-  if (turn_ % kTurnsBetweenCleanings == 0) static_cast<void>(give_back_idle());
-  while (hot_.size() > kHotKept) {
-    Peer* oldest = *std::min_element(hot_.begin(), hot_.end(),
-                                     [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
-    if (turn_ - oldest->last_hit < kPatience) return;
-    cool(*oldest);
-  }
 }
 
 }  // namespace photon::engine

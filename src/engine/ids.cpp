@@ -1,10 +1,41 @@
-// Ids that wait for their turn, fences, replies, and how requests end.
+// Ids that wait for their turn, replies, and how requests begin and end.
 #include <algorithm>
+#include <cstring>
 
 #include "engine/engine.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
+
+// is_beyond: beside the limit, for code that cannot wait for what uses it up.
+Request* Engine::new_request(Peer& peer, std::uint32_t flags, bool is_beyond) {
+  if (!is_beyond && !events_left()) return nullptr;
+  peer.local.make_room(peer.outstanding + 1);  // each will complete without allocating
+  Request* request = is_beyond ? requests_.take_for_service() : requests_.take();
+  if (request == nullptr) return nullptr;
+  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
+  completions_.promise();
+  ++peer.outstanding;
+  request->peer = &peer;
+  request->flags = flags;
+  if (peer.counts != nullptr) {
+    count(peer, Count::queued);
+    peer.counts->raise(Count::most_outstanding, peer.outstanding);
+  }
+  return request;
+}
+
+// How the operation will be spoken of at home. The caller has reserved a block.
+void Engine::name_locally(Request& request, const ph_id& local, ph_request* handle) {
+  if (local.size_bytes != 0)
+    std::memcpy(&request.local_word, local.data, std::min<std::size_t>(8, local.size_bytes));
+  if (handle == nullptr) {
+    request.local = hold(local);
+    return;
+  }
+  requests_.keep(request);
+  *handle = RequestPool::token(request);  // also if memory runs out on the way: it is accepted
+}
 
 // The head of the ids goes when its bytes are done and there is credit
 // (docs/visibility-and-order.md).
@@ -88,30 +119,6 @@ Engine::Step Engine::step_ahead(Peer& peer) {
   return Step::moved;
 }
 
-// A fence asks, and a finish goes, when everything before it has been sent: it heads the work, and
-// of the ids before it no bytes are left behind.
-Engine::Step Engine::step_fence(Peer& peer, Request& request) {
-  // Gets that the owner serves left the work when it was asked; those after us have not.
-  if (request.asked || peer.gets_under_way != 0 || peer.posted_under_way != 0) return Step::blocked;
-  while (step_ahead(peer) == Step::moved) {
-  }
-  const Request* next = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
-  if (next != &request) return Step::blocked;
-  if (request.kind == Request::Kind::behind)
-    return services_->step_behind(peer, request) ? Step::moved : Step::blocked;
-  if (!peer.queues.may_end_fence()) return Step::blocked;
-  if (peer.acks.empty() && peer.staged() == peer.staged_landed) {
-    fence_ended(peer, request);
-    return Step::moved;
-  }
-  Outgoing out{};
-  out.kind = wire::Kind::put_acked;
-  if (!send(peer, out)) return Step::blocked;
-  request.asked = true;
-  peer.await_ack(request);
-  return Step::moved;
-}
-
 // It heads the work; ids before it may still wait for credit.
 void Engine::fence_ended(Peer& peer, Request& fence) {
   peer.work.pop();
@@ -121,6 +128,56 @@ void Engine::fence_ended(Peer& peer, Request& fence) {
   ++peer.fences_ended;
   mark_busy(peer);
   if (waiters_ != 0) news();
+}
+
+// The event that was promised is not used. An error that comes late is told as long as somebody
+// can ask.
+void Engine::conclude(Request& request, ph_status status) {
+  if (!request.local_done) {
+    request.local_done = true;
+    --request.peer->outstanding;
+    completions_.release();
+  } else if (status == PH_OK || request.outcome != PH_OK) {
+    return;
+  }
+  request.outcome = status;
+  has_concluded_ = true;
+  if (waiters_ != 0) news();
+}
+
+// An operation that was over for its initiator has failed: its request is told, if that is still
+// kept, else its local id as far as it is known. That is beyond the promise, so that none may be
+// free, and less.
+void Engine::report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status) {
+  if (Request* kept = requests_.find_kept(request); kept != nullptr) return conclude(*kept, status);
+  peer.local.make_room(peer.outstanding + 1);  // what was promised to others stays theirs
+  push_local(peer, {word, 8}, status);
+  completions_.promise();
+}
+
+// The operation is over for its initiator. The promised event is used or given back.
+void Engine::complete_local(Request& request, ph_status status) {
+  if (request.owner != wire::Owner::application) {
+    request.local_done = true;
+    return services_->ended(request, status);
+  }
+  Peer& peer = *request.peer;
+  if (status != PH_OK) [[unlikely]]
+    blame(status, peer.rank);
+  if (request.kept) return conclude(request, status);
+  if (request.local_done) {
+    if (status != PH_OK) report_late(peer, request.local_word, 0, status);
+    return;
+  }
+  request.local_done = true;
+  --peer.outstanding;
+  if (status == PH_OK && (request.flags & PH_NO_LCE) != 0) {
+    completions_.release();
+    drop(request.local);
+    return;
+  }
+  push_local(peer, request.local, status);
+  request.local = HeldId{};
 }
 
 // Its bytes are at their place, or in the ring in front of all that is still to come.
@@ -153,6 +210,18 @@ void Engine::request_failed(Request& request, ph_status status) {
   maybe_free(request);
 }
 
+// Its peer is lost. While a card may touch its memory it is not over: then it fails when the last
+// piece is. But a put of which nothing was left to do may have landed, and been probed, before its
+// peer left: how it ended is what the card says.
+void Engine::abandon(Request& request, ph_status status) {
+  if (!request.posted || request.pieces == 0) return request_failed(request, status);
+  const bool is_all_asked = request.kind == Request::Kind::posted && !request.in_work &&
+                            (request.id_merged || !request.has_rce());
+  if (request.in_work) request.peer->work.pop();
+  request.id_merged = true;
+  if (status != PH_ERR_DEPARTED || !is_all_asked) request.verdict = status;
+}
+
 // When nothing of it is under way any more its initiator is told, unless that was before: a put of
 // which only the source is waited for holds nothing once it is over, so that who waits for each of
 // his puts cannot run out of requests, however slow the target is.
@@ -167,6 +236,24 @@ void Engine::maybe_free(Request& request) {
   if (request.payload != kNoBlock) payload_blocks_.give(request.payload);
   if (request.layout != nullptr) layouts_.give(*request.layout);
   requests_.give(request);
+}
+
+ph_status Engine::take(Request& request, ph_request& handle, ph_result& result) {
+  const ph_status status = request.outcome;
+  result = {status, request.peer->rank, status == PH_OK ? request.size_bytes : 0, 0};
+  handle = PH_REQUEST_NONE;
+  requests_.release(request);
+  maybe_free(request);
+  return status;
+}
+
+// At the end of the posting call, which may have seen the operation end. Without a handle the
+// request may be gone by now.
+void Engine::hand_over(Request& request, ph_request* handle) {
+  if (handle == nullptr) return;
+  if (!request.local_done || request.outcome != PH_OK) return;
+  ph_result result;
+  static_cast<void>(take(request, *handle, result));
 }
 
 // Control records that were owed while there was no room.
@@ -191,6 +278,12 @@ Engine::Step Engine::step_replies(Peer& peer) {
   peer.replies.pop();
   peer.replies.trim();
   return Step::moved;
+}
+
+void Engine::end_serve(Peer& peer) noexcept {
+  if (peer.serves.front().table != kNoBlock) tables_.give(peer.serves.front().table);
+  peer.serves.pop();
+  peer.serves.trim();
 }
 
 }  // namespace photon::engine

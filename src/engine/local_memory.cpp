@@ -5,30 +5,13 @@
 //                                    pinned -- over, or failed --> no entry
 //            no entry -- refused --> goes without the card
 #include <algorithm>
-#include <cstdio>
 #include <new>
-#include <utility>
 
-#include "base/log.hpp"
-#include "base/resource_limits.hpp"
-#include "engine/alone.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
 
 namespace {
-
-void tell_of_refusal(const base::Log& log) noexcept {
-  const std::uint64_t bytes = base::locked_memory_limit_bytes();
-  char limit[64] = "";
-  if (bytes != base::kNoLimit)
-    std::snprintf(limit, sizeof limit, ", or RLIMIT_MEMLOCK, %llu KiB: ulimit -l",
-                  static_cast<unsigned long long>(bytes / 1024));
-  PHOTON_LOG(log, warn,
-             "the network card registers no more memory of this process (its own limit%s): "
-             "operations on other memory than it has go through records",
-             limit);
-}
 
 std::uint64_t own_address(const Request& request) noexcept {
   return reinterpret_cast<std::uint64_t>(rest_of(request).own);
@@ -70,28 +53,6 @@ void Engine::unpin_own(Request& request) noexcept {
 std::uint64_t Engine::pinned_bytes(const Request& request, std::uint64_t bytes) const noexcept {
   if (request.entry == kNoBlock) return bytes;
   return std::min(bytes, sources_.end_of(request.entry) - own_address(request));
-}
-
-// Our card cannot know its memory. Chunks and the owner's answers need no card; no piece is under
-// way, and none was announced by its name.
-Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
-  if (!std::exchange(told_of_refusal_, true)) tell_of_refusal(log_);
-  if ((request.flags & PH_ALONE) != 0) {
-    Alone(*this).give_up(request);
-    return Step::moved;
-  }
-  if (request.posted) {
-    request.posted = request.serving = false;
-    --peer.posted_under_way;
-  }
-  if (request.kind == Request::Kind::get) {
-    request.chunked = request.done_bytes != 0;  // some bytes are here: it cannot be taken back
-    request.done_bytes = 0;                     // its owner answers it as a whole
-    if (request.layout != nullptr) request.layout->rewind();
-  } else
-    request.kind = Request::Kind::bulk;
-  request.no_card = true;
-  return Step::moved;
 }
 
 // So that nothing here can keep any piece of it from being posted.

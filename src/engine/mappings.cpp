@@ -1,5 +1,4 @@
-// Mapping a peer's memory, and giving memory that was freed to nobody else before all who mapped it
-// have let go.
+// What a caller asks for about a peer as such: meeting it, its state, and mapping its memory.
 #include "engine/parts/mappings.hpp"
 
 #include <string>
@@ -20,6 +19,22 @@ std::string words_of(Rank rank, const ph_region& region) {
 }
 
 }  // namespace
+
+// A peer that only waits to be met costs nobody a record: its link is made, and that is all. From
+// then on the transport tells of its end.
+ph_status PeerView::contact(Rank rank) {
+  Peer* peer = nullptr;
+  return engine_.contact(rank, peer);
+}
+
+ph_status PeerView::state(Rank rank, ph_contact_state& state) {
+  if (rank >= engine_.size_) {
+    Peer* none = nullptr;
+    return engine_.contact(rank, none);
+  }
+  state = state_of(rank);
+  return PH_OK;
+}
 
 ph_status PeerView::map(Rank rank, const ph_region& region, void*& local) {
   if (region.size_bytes == 0) return engine_.fail(PH_ERR_ARGUMENT, rank, "map: size 0");
@@ -111,45 +126,6 @@ ph_status PeerView::unmap(void* local) {
   let_go(*one);
   engine_.mappings_.remove(local);
   return PH_OK;
-}
-
-// A link that is gone, with its peer, does not come back; its table went with it.
-void PeerView::let_go(const Mappings::One& one) noexcept {
-  const Peer* const peer = engine_.peers_[one.rank].get();
-  if (peer != nullptr && peer->link != nullptr) peer->link->tx_holds->let_go(one.entry);
-}
-
-void PeerView::unmap_all() noexcept {
-  engine_.mappings_.for_each([this](const Mappings::One& one) { let_go(one); });
-  engine_.mappings_.clear();
-}
-
-// Of this rank's own memory, by the links of this lane. A peer that is lost may still hold it, as
-// long as its process is not known to have ended; then its link stands.
-bool PeerView::is_held(std::uint64_t slot) const noexcept {
-  if (engine_.memory_->regions.is_kept(slot)) return true;
-  for (const Peer* peer : engine_.contacted_)
-    if (peer->link != nullptr && peer->link->rx_holds != nullptr &&
-        peer->link->rx_holds->names(slot))
-      return true;
-  return false;
-}
-
-bool PeerView::has_freed() const noexcept { return engine_.memory_->has_freed(); }
-
-void PeerView::give_back_freed() noexcept {
-  if (engine_.is_lane_ || !engine_.memory_->has_freed()) return;
-  const std::uint64_t slots = engine_.config_.max_regions;
-  engine_.memory_->give_back(
-      [&](const ph_region& region) { return !is_held(region.key & (slots - 1)); });
-}
-
-// The link goes, but the process at its other end may live and use what it has mapped: what it
-// holds now stays so until we leave.
-void PeerView::keep_held(const Peer& peer) noexcept {
-  if (engine_.is_lane_ || peer.link->rx_holds == nullptr) return;
-  peer.link->rx_holds->for_each(
-      [this](std::uint64_t slot) { engine_.memory_->regions.keep(slot); });
 }
 
 }  // namespace photon::engine

@@ -120,14 +120,6 @@ void Services::begin_work(Peer& peer, Request& request, const service::Saying& w
   engine_.mark_busy(peer);
 }
 
-// All of it has left, or never will.
-void Services::end_work(Peer& peer, Request& request) {
-  peer.queues.of(request.owner).end_work();
-  if (request.message.block != kNoBlock) messages_.give(request.message.block);
-  request.message = {};
-  allow(peer);
-}
-
 bool Services::step(Peer& peer) {
   bool moved = false;
   for (const Slot& one : slots_)
@@ -164,13 +156,6 @@ bool Services::send_queued(Peer& peer, wire::Owner owner) {
   queue.pop();
   allow(peer);
   return true;
-}
-
-// Of all services: each has its end to be told.
-std::uint64_t Services::requests_under_way() const noexcept {
-  std::uint64_t sum = 0;
-  for (const Slot& one : slots_) sum += one.requests;
-  return sum;
 }
 
 // Null: the quota of that service is used up. on_local() will need no memory.
@@ -297,17 +282,6 @@ bool Services::step_behind(Peer& peer, Request& request) {
   --peer.fences;
   engine_.mark_busy(peer);
   return true;
-}
-
-// Of a request that still has its message: the peer is lost, or its memory is gone.
-void Services::failed(Request& request) {
-  if (request.message.block != kNoBlock) end_work(*request.peer, request);
-}
-
-void Services::ended(const Request& request, ph_status status) {
-  --slot(request.owner).requests;
-  ends_.push({request.owner, request.peer->rank, request.tag, status});
-  set_due(true);
 }
 
 }  // namespace photon::engine

@@ -1,23 +1,12 @@
-// Ids beyond the ledger: they queue in their sender's memory, where the receiver fetches them
-// (docs/flow-control.md, "The overflow"). And memory of links that nobody uses, given back.
+// Ids beyond the ledger, at their sender: they queue in its memory, where the receiver fetches them
+// (docs/flow-control.md, "The overflow"; stash.cpp). And memory of links that nobody uses, given
+// back.
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "engine/engine.hpp"
-#include "engine/parts/record_io.hpp"
 
 namespace photon::engine {
-
-namespace {
-
-constexpr std::uint64_t kPulled = 64;  // ids that move to the stash at a time
-
-constexpr std::uint64_t entry_words(std::uint64_t id_bytes) noexcept {
-  return 1 + (id_bytes + 7) / 8;
-}
-
-}  // namespace
 
 // For an id that finds no ledger credit or no line. False: no room, or none at all; nothing was
 // done. Its block may be taken over.
@@ -89,115 +78,6 @@ Engine::Step Engine::step_overflow(Peer& peer) {
   peer.jump_tail = peer.tx.tail();
   peer.jump_due = 0;
   return Step::moved;
-}
-
-// What others have taken of theirs is found out only when it is missed.
-bool Engine::overflow_fits(std::uint64_t words) noexcept {
-  const std::uint64_t most = config_.overflow_total_bytes / sizeof(std::uint64_t);
-  if (overflow_words_ + words <= most) return true;
-  for (Peer* peer : contacted_) static_cast<void>(overflow_drained(*peer));
-  return overflow_words_ + words <= most;
-}
-
-bool Engine::overflow_drained(Peer& peer) noexcept {
-  if (!peer.late.empty()) return false;
-  if (peer.overflow_out.is_drained()) return true;
-  overflow_words_ -= peer.overflow_out.refresh();
-  return peer.overflow_out.is_drained();
-}
-
-// False: malformed.
-bool Engine::take_jump(Peer& peer) {
-  if (!peer.overflow_in.is_open()) return false;
-  RecordReader reader(peer.rx);
-  peer.overflow_in.jump(reader.word());
-  return !peer.stash.empty() || pull_overflow(peer, kPulled);
-}
-
-// The next ids, to a stash that holds no others; what was taken before is given back. False: its
-// entries are malformed.
-bool Engine::pull_overflow(Peer& peer, std::uint64_t most) {
-  OverflowConsumer& in = peer.overflow_in;
-  most = std::min(most, config_.ledger_slots);
-  if (in.owed() * sizeof(std::uint64_t) >= config_.overflow_bytes / 8) give_back_overflow(peer);
-  for (;;) {
-    auto state = in.peek();
-    while (state == OverflowConsumer::State::entry && peer.overflow_stashed < most) {
-      if (!take_entry(peer)) return false;
-      state = in.peek();
-    }
-    if (state == OverflowConsumer::State::garbage) return false;
-    if (peer.overflow_stashed != 0) break;
-    const bool owed = in.owed() != 0;
-    const bool is_over = in.leave();
-    if (owed) transport_->kick(peer.rank);  // it may sleep until there is a ledger again
-    if (is_over) return true;
-  }
-  stash_changed(peer);
-  return true;
-}
-
-bool Engine::take_entry(Peer& peer) {
-  OverflowConsumer& in = peer.overflow_in;
-  const std::uint64_t id_bytes = in.header();
-  if (id_bytes > config_.max_cid_size || entry_words(id_bytes) > in.there()) return false;
-  peer.stash.make_room();
-  id_blocks_.reserve(1);
-  HeldId held{0, static_cast<std::uint32_t>(id_bytes)};
-  if (held.is_long()) {
-    held.value = id_blocks_.take();
-    std::byte* const to = id_blocks_.at(static_cast<std::uint32_t>(held.value));
-    for (std::uint64_t at = 0; at < id_bytes; at += sizeof(std::uint64_t)) {
-      const std::uint64_t word = in.word(at / sizeof word);
-      std::memcpy(to + at, &word, std::min<std::uint64_t>(sizeof word, id_bytes - at));
-    }
-  } else if (id_bytes != 0) {
-    held.value = in.word(0);
-  }
-  peer.stash.push({held.value, held.bytes, PH_OK});
-  if (peer.counts != nullptr) peer.counts->raise(Count::most_waiting_ids, peer.stash.size());
-  ++peer.overflow_stashed;
-  in.pop(entry_words(id_bytes));
-  return true;
-}
-
-void Engine::give_back_overflow(Peer& peer) {
-  peer.overflow_in.give_back();
-  transport_->kick(peer.rank);  // it may sleep until there is room
-}
-
-// The id in front was popped for the application.
-void Engine::id_taken(Peer& peer) noexcept {
-  if (peer.overflow_stashed == 0)
-    ++peer.probed;
-  else
-    --peer.overflow_stashed, ++peer.overflow_probed;
-}
-
-// Behind the last id of the stash those of the overflow come, if a jump was met.
-void Engine::refill_stash(Peer& peer) {
-  if (!peer.stash.empty() || peer.link == nullptr || !peer.overflow_in.is_reading()) return;
-  if (peer.broken != PH_OK && peer.broken != PH_ERR_DEPARTED) return;
-  try {
-    if (!pull_overflow(peer, kPulled))
-      lose(peer, PH_ERR_PROTOCOL, "its overflow holds a malformed entry; it is cut off");
-  } catch (const std::bad_alloc&) {
-    lose(peer, PH_ERR_MEMORY, {});  // its ids would wait for ever
-  }
-}
-
-// Its sender is gone, and the memory goes with the link: all that it published moves to the stash.
-void Engine::read_off_overflow(Peer& peer) {
-  if (peer.broken != PH_OK && peer.broken != PH_ERR_DEPARTED) return;
-  if (!peer.overflow_in.is_open()) return;
-  try {
-    while (peer.overflow_in.peek() == OverflowConsumer::State::entry && take_entry(peer)) {
-    }
-  } catch (const std::bad_alloc&) {
-    PHOTON_LOG(log_, warn, "rank %u: no memory for all ids that it left behind", peer.rank);
-  }
-  peer.overflow_stashed = 0;
-  stash_changed(peer);
 }
 
 void Engine::forget_overflow(Peer& peer) noexcept {

@@ -14,14 +14,15 @@ class PeerView {
  public:
   explicit PeerView(Engine& engine) noexcept : engine_(engine) {}
 
+  // mappings.cpp
   ph_status contact(Rank rank);
   ph_status state(Rank rank, ph_contact_state& state);
-  // Of a rank of this job.
-  ph_contact_state state_of(Rank rank) const;
-
-  // mappings.cpp; of the context's own lane.
+  // Of the context's own lane.
   ph_status map(Rank rank, const ph_region& region, void*& local);
   ph_status unmap(void* local);
+
+  // Of a rank of this job.
+  ph_contact_state state_of(Rank rank) const;
   void unmap_all() noexcept;
   // Whether anybody has mapped our memory of that slot, which was freed.
   bool is_held(std::uint64_t slot) const noexcept;

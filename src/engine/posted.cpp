@@ -5,14 +5,35 @@
 //     pieces posted one by one --> all posted, or one refused: leaves the work
 //     --> all over --> done or failed
 #include <algorithm>
+#include <cstdio>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "base/finally.hpp"
 #include "base/hex.hpp"
+#include "base/log.hpp"
+#include "base/resource_limits.hpp"
+#include "engine/alone.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
+
+namespace {
+
+void tell_of_refusal(const base::Log& log) noexcept {
+  const std::uint64_t bytes = base::locked_memory_limit_bytes();
+  char limit[64] = "";
+  if (bytes != base::kNoLimit)
+    std::snprintf(limit, sizeof limit, ", or RLIMIT_MEMLOCK, %llu KiB: ulimit -l",
+                  static_cast<unsigned long long>(bytes / 1024));
+  PHOTON_LOG(log, warn,
+             "the network card registers no more memory of this process (its own limit%s): "
+             "operations on other memory than it has go through records",
+             limit);
+}
+
+}  // namespace
 
 // One piece. After a refusal no more are posted, and those under way are waited for.
 Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& budget) {
@@ -190,16 +211,26 @@ void Engine::refused_by_card(Request& request) {
            " refused it: " + ph_status_text(was.verdict));
 }
 
-// Its peer is lost. While a card may touch its memory it is not over: then it fails when the last
-// piece is. But a put of which nothing was left to do may have landed, and been probed, before its
-// peer left: how it ended is what the card says.
-void Engine::abandon(Request& request, ph_status status) {
-  if (!request.posted || request.pieces == 0) return request_failed(request, status);
-  const bool is_all_asked = request.kind == Request::Kind::posted && !request.in_work &&
-                            (request.id_merged || !request.has_rce());
-  if (request.in_work) request.peer->work.pop();
-  request.id_merged = true;
-  if (status != PH_ERR_DEPARTED || !is_all_asked) request.verdict = status;
+// Our card cannot know its memory. Chunks and the owner's answers need no card; no piece is under
+// way, and none was announced by its name.
+Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
+  if (!std::exchange(told_of_refusal_, true)) tell_of_refusal(log_);
+  if ((request.flags & PH_ALONE) != 0) {
+    Alone(*this).give_up(request);
+    return Step::moved;
+  }
+  if (request.posted) {
+    request.posted = request.serving = false;
+    --peer.posted_under_way;
+  }
+  if (request.kind == Request::Kind::get) {
+    request.chunked = request.done_bytes != 0;  // some bytes are here: it cannot be taken back
+    request.done_bytes = 0;                     // its owner answers it as a whole
+    if (request.layout != nullptr) request.layout->rewind();
+  } else
+    request.kind = Request::Kind::bulk;
+  request.no_card = true;
+  return Step::moved;
 }
 
 }  // namespace photon::engine

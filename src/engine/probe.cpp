@@ -61,6 +61,17 @@ bool Engine::take_stashed(OneTaker& taker) noexcept {
   return true;
 }
 
+ph_status Engine::check_query(const char* call, const ph_query& query) {
+  if (query.peer != PH_ANY_RANK && query.peer >= size_)
+    return fail(PH_ERR_RANK, query.peer,
+                std::string(call) + ": no rank " + std::to_string(query.peer) + " in a job of " +
+                    std::to_string(size_));
+  if (query.kinds == 0 || (query.kinds & ~std::uint32_t{PH_EITHER}) != 0)
+    return fail(PH_ERR_ARGUMENT, query.peer,
+                std::string(call) + ": kinds must be PH_LOCAL, PH_REMOTE or PH_EITHER");
+  return PH_OK;
+}
+
 ph_status Engine::probe(Taker& taker) {
   if (const auto status = check_query("probe", taker.query); status != PH_OK) return status;
   if (config_.max_cid_size > 8 && taker.query.id_buffer == nullptr && taker.capacity != 0)
@@ -161,6 +172,42 @@ bool Engine::work_due() {
   return (services_->is_due() && services_->turn()) || any;
 }
 
+// In whose turn it is: this one looks and serves.
+void EventSource::disarm() {
+  Engine& engine = engine_;
+  engine.is_armed_ = false;
+  --engine.waiters_;
+  const unsigned ready = engine.events_->ready();
+  const transport::Sleepers sleepers = engine.transport_->sleepers();
+  constexpr unsigned kAll = (1U << EventDescriptor::kEach) - 1;
+  for (std::size_t i = 0; i < sleepers.size(); ++i)
+    if (const unsigned own = ready >> (i * EventDescriptor::kEach) & kAll; own != 0)
+      sleepers[i]->slept(own);
+  if (sleepers[1] != nullptr) engine.transport_->slept(0);  // of which they are the children
+  if (!engine.sleeping_) {
+    engine.thaw();
+    engine.transport_->retract();
+  }
+  if (engine.waiters_ == 0) engine.events_->word->retract();
+  engine.events_->ring();
+  // What we have drained may have been another thread's wake-up; and the progress thread is back.
+  if (engine.waiters_ != 0 || engine.progress_thread_ != nullptr) engine.news();
+}
+
+// Now and then: rings without traffic for long go cold, but the few that were hot last.
+void Engine::cool_idle() {
+  constexpr std::uint64_t kPatience = 4096;  // turns
+  constexpr std::uint64_t kTurnsBetweenCleanings = 65536;
+  if (stand_in_sleeps_) transport_->wake();  // the caller is back: no ring need be cold
+  if (turn_ % kTurnsBetweenCleanings == 0) static_cast<void>(give_back_idle());
+  while (hot_.size() > kHotKept) {
+    Peer* oldest = *std::min_element(hot_.begin(), hot_.end(),
+                                     [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
+    if (turn_ - oldest->last_hit < kPatience) return;
+    cool(*oldest);
+  }
+}
+
 void Engine::take_events(Taker& taker, std::uint32_t kind) {
   auto& ready = kind == PH_LOCAL ? local_ready_ : stash_ready_;
   if (ready.empty() || taker.full() || (taker.query.kinds & kind) == 0) return;
@@ -180,7 +227,7 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
 
 void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
   auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
-  if (kind == PH_LOCAL) events_free_ += easy_.end();
+  if (kind == PH_LOCAL) completions_.end_run();
   // An id that waits for its bytes holds up those behind it.
   while ((kind == PH_LOCAL ? !queue.empty() : peer.has_remote()) && !taker.full()) {
     Event event = queue.front();
@@ -195,11 +242,11 @@ void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
     taker.put(kind, peer.rank, event, peer.outstanding, room);
     queue.pop();
     if (kind == PH_LOCAL) {
-      ++events_free_;
+      completions_.release();
     } else {
       id_taken(peer);
       settle_stash(peer);
-      refill_stash(peer);
+      refill_or_lose(peer);
     }
   }
   if (kind == PH_REMOTE && peer.broken == PH_OK) publish_credits(peer);

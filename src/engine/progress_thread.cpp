@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <system_error>
-#include <utility>
 
 #include "base/signals.hpp"
 
@@ -59,7 +58,7 @@ base::Result<std::shared_ptr<ProgressThread>> ProgressThread::start(Lane& lane, 
                        engine.rank()};
   }
   ::pthread_setname_np(made->thread_.native_handle(), "photon-progress");
-  made->stand_in_.begin(*made);
+  made->stand_in_.begin(made->summons_);
   return made;
 }
 
@@ -73,22 +72,10 @@ ProgressThread::ProgressThread(Lane& lane, Engine& engine) noexcept
       pause_(silence_),
       seen_(engine.turns()) {}
 
-void ProgressThread::begin() noexcept {
-  {
-    const std::scoped_lock lock(mutex_);
-    begun_ = true;
-  }
-  changed_.notify_one();
-}
-
 void ProgressThread::stop() noexcept {
   const std::scoped_lock one(stopping_);
   if (!thread_.joinable()) return;
-  {
-    const std::scoped_lock lock(mutex_);
-    over_ = true;
-  }
-  changed_.notify_one();
+  summons_.end();
   {
     LaneGuard guard(lane_, LaneGuard::Kind::visit);
     if (guard.status() == PH_OK) stand_in_.relieve();
@@ -99,48 +86,20 @@ void ProgressThread::stop() noexcept {
   ended_ = true;
 }
 
-bool ProgressThread::await_begin() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return begun_ || over_; });
-  return !over_;
-}
-
 bool ProgressThread::pause(Microseconds time) {
-  std::unique_lock lock(mutex_);
-  dozes_.set(time >= longest_ ? 1 : 0);
-  changed_.wait_for(lock, time, [this] { return over_ || hurried_ || is_wanted_soon_; });
-  dozes_.set(0);
-  if (std::exchange(is_wanted_soon_, false)) {
-    hurried_ = false;
+  if (summons_.pause(time, time >= longest_) == Summons::Call::soon) {
     seen_ = engine_.turns();
     pause_ = silence_;  // if the caller is in a call just now
-    changed_.wait_for(lock, kSoon, [this] { return over_; });
+    summons_.pause_on(kSoon);
   }
   // The caller is not silent yet, for he has just posted.
-  if (std::exchange(hurried_, false)) changed_.wait_for(lock, silence_, [this] { return over_; });
-  return !over_;
-}
-
-void ProgressThread::called() noexcept {
-  dozes_.set(0);
-  {
-    const std::scoped_lock lock(mutex_);
-    hurried_ = true;
-  }
-  changed_.notify_one();
-}
-
-void ProgressThread::come_soon() noexcept {
-  {
-    const std::scoped_lock lock(mutex_);
-    is_wanted_soon_ = true;
-  }
-  changed_.notify_one();
+  if (summons_.take_hurry()) summons_.pause_on(silence_);
+  return !summons_.is_over();
 }
 
 void ProgressThread::run() {
   ask_for_short_slices();
-  if (!await_begin()) return;
+  if (!summons_.await_begin()) return;
   while (pause(pause_)) {
     const auto found = watch();
     asleep_looks_ = found == Silence::asleep ? asleep_looks_ + 1 : 0;

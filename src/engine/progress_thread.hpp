@@ -14,7 +14,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -24,9 +23,9 @@
 #include "engine/engine.hpp"
 #include "engine/parts/lane.hpp"
 #include "engine/parts/shared_core.hpp"
+#include "engine/parts/summons.hpp"
 #include "engine/parts/yield_time.hpp"
 #include "engine/stand_in.hpp"
-#include "sync/hint.hpp"
 
 namespace photon::engine {
 
@@ -40,31 +39,22 @@ class ProgressThread {
   ProgressThread& operator=(const ProgressThread&) = delete;
 
   // Cannot fail: whoever must not be served before he is known to others starts the thread first.
-  void begin() noexcept;
+  void begin() noexcept { summons_.begin(); }
   // Ends it and waits for that. Idempotent; any thread, outside the lane.
   void stop() noexcept;
   // In the lane: stop() was called; it has, and there is no thread any more.
   bool is_stopped() const noexcept { return stopped_; }
   bool has_ended() const noexcept { return ended_; }
-  // By the engine, in the lane, when an operation queues: if the thread is in one of its longest
-  // pauses, it looks in progress_silence_us. So who posts and computes from then on is served soon.
-  void hurry() noexcept {
-    if (dozes()) called();
-  }
-  bool dozes() const noexcept { return dozes_.get() != 0; }
-  // The same, whatever its pause: what was begun takes long, and its caller may compute from now
-  // on. If he makes no turn in kSoon it stands in for him.
-  void come_soon() noexcept;
+  bool dozes() const noexcept { return summons_.dozes(); }
 
  private:
   using Microseconds = std::chrono::microseconds;
+  // Who has called it to come soon, and makes no turn in this time, is stood in for.
   static constexpr Microseconds kSoon{10};
 
   ProgressThread(Lane& lane, Engine& engine) noexcept;
   void run();
-  void called() noexcept;
-  bool await_begin();             // false: it is over
-  bool pause(Microseconds time);  // the same
+  bool pause(Microseconds time);  // false: it is over
   Silence watch();
   Silence stand_in();
 
@@ -79,14 +69,7 @@ class ProgressThread {
   unsigned asleep_looks_ = 0;  // in a row that found the caller asleep in a call
   SharedCore core_;
   YieldTime yield_time_;
-  sync::Hint<sync::HardwarePolicy, std::uint32_t> dozes_;  // it is in a longest pause
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool begun_ = false;  // this and below: under mutex_
-  bool hurried_ = false;
-  bool is_wanted_soon_ = false;
-  bool over_ = false;
+  Summons summons_;
   bool stopped_ = false;  // this and below: in the lane
   bool ended_ = false;
   std::mutex stopping_;

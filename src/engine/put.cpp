@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "base/finally.hpp"
-#include "base/hex.hpp"
 #include "engine/alone.hpp"
 #include "engine/fast_path.hpp"
 
@@ -20,42 +19,6 @@ constexpr bool may_stage(std::uint32_t flags) noexcept {
 }
 
 }  // namespace
-
-ph_status Engine::again() noexcept {
-  ++own_counts_.refusals;
-  return PH_AGAIN;
-}
-
-ph_status Engine::check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote) {
-  for (const ph_id* id : {&local, &remote}) {
-    const char* which = id == &local ? "local" : "remote";
-    if (id->size_bytes > config_.max_cid_size)
-      return fail(PH_ERR_ID_SIZE, rank,
-                  std::string(call) + " to rank " + std::to_string(rank) + ": the " + which +
-                      " id has " + std::to_string(id->size_bytes) + " bytes, the limit is " +
-                      std::to_string(config_.max_cid_size) + "; raise PHOTON_MAX_CID_SIZE");
-    if (id->size_bytes != 0 && id->data == nullptr)
-      return fail(PH_ERR_ARGUMENT, rank,
-                  std::string(call) + ": the " + which + " id has bytes but its data is null");
-  }
-  return PH_OK;
-}
-
-// A size that no memory can hold would be refused by the target, if its record could say it.
-ph_status Engine::check_size(const Call& call, const TargetRange& there) {
-  const auto own = reinterpret_cast<std::uint64_t>(call.own);
-  const bool is_possible = there.size_bytes <= wire::kMaxBufferBytes;
-  const bool is_ours = is_possible && own <= ~there.size_bytes;
-  if (is_ours && there.at.address <= ~there.size_bytes) return PH_OK;
-  const std::string why =
-      !is_possible ? "no memory is so large"
-      : !is_ours   ? "own memory at " + base::hex(own) + " ends before that"
-                   : "the peer's memory at " + base::hex(there.at.address) + " ends before that";
-  return fail(PH_ERR_RANGE, call.rank,
-              std::string(call.name) + " of " + std::to_string(there.size_bytes) +
-                  " bytes with rank " + std::to_string(call.rank) + ": " + why +
-                  "; look for a size that was computed below 0");
-}
 
 ph_status Engine::check_put(Rank rank, const ph_put_args& args) {
   if ((args.flags & ~kPutFlags) != 0)
@@ -157,24 +120,6 @@ ph_status Engine::put_anyhow(Rank rank, const ph_put_args& args) {
   return put_queued(*peer, args, way);
 }
 
-// is_beyond: beside the limit, for code that cannot wait for what uses it up.
-Request* Engine::new_request(Peer& peer, std::uint32_t flags, bool is_beyond) {
-  if (!is_beyond && !events_left()) return nullptr;
-  peer.local.make_room(peer.outstanding + 1);  // each will complete without allocating
-  Request* request = is_beyond ? requests_.take_for_service() : requests_.take();
-  if (request == nullptr) return nullptr;
-  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
-  --events_free_;
-  ++peer.outstanding;
-  request->peer = &peer;
-  request->flags = flags;
-  if (peer.counts != nullptr) {
-    count(peer, Count::queued);
-    peer.counts->raise(Count::most_outstanding, peer.outstanding);
-  }
-  return request;
-}
-
 // At once: what can be copied straight to its place needs no copy here. Else packed_max promises
 // one, and a record may go before the work that is queued.
 Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) {
@@ -197,19 +142,6 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) 
       return bytes >= config_.direct_min && !is_small ? Request::Kind::posted : staged;
     default: return staged;
   }
-}
-
-// A put whose target is mapped needs nobody's help up to piece_bytes; nor does it staged, if all of
-// it finds room in the bulk ring during the call.
-bool Engine::can_stage_now(Peer& peer, std::uint64_t bytes) noexcept {
-  if (bytes < StoreChoice::kLeastBytes) return false;
-  const std::uint64_t chunks = bytes / (config_.bulk_chunk / 2) + 1;
-  return bytes <= std::min(config_.piece_bytes, config_.bulk_bytes / 2) && peer.work.empty() &&
-         peer.serves.empty() && peer.replies.empty() && peer.fences == 0 &&
-         bulk_room(peer, bytes + config_.bulk_chunk) &&
-         peer.tx.has_room(chunks * wire::lines_for(wire::Kind::bulk,
-                                                   static_cast<std::uint32_t>(config_.max_cid_size),
-                                                   0));
 }
 
 // Of a put that may be staged: perhaps the kernel is faster.

@@ -46,13 +46,6 @@ bool Engine::notified_later(Peer& peer, const ph_put_args& args) {
   return true;
 }
 
-// The caller has room for the event, if there is one.
-void Engine::done_now(Peer& peer, const LocalEnd& end) {
-  if ((end.flags & PH_NO_LCE) != 0 || end.request != nullptr) return;
-  --events_free_;
-  push_local(peer, hold(end.id), PH_OK);
-}
-
 bool Engine::packed_now(Peer& peer, const ph_put_args& args) {
   if (args.size_bytes == 0 && (args.flags & PH_NO_RCE) != 0) return true;  // nothing to say
   Outgoing out = outgoing(args);

@@ -25,7 +25,7 @@ namespace photon::engine {
   peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
   request->data_done = request->local_done = true;  // its outcome is PH_OK
   --peer.outstanding;
-  ++events_free_;
+  completions_.release();
   if (waiters_ != 0) [[unlikely]]
     news();
   return true;

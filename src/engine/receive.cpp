@@ -1,6 +1,7 @@
 // Taking records from a peer's ring: copy to private memory, check, then act. Whatever is wrong
 // with a record ends that peer and nothing else.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "base/readable.hpp"
 #include "engine/fast_path.hpp"
 #include "engine/parts/record_io.hpp"
+#include "engine/peer_view.hpp"
 #include "engine/services.hpp"
 #include "wire/status.hpp"
 
@@ -159,21 +161,6 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   return end_chunk(peer, header, reader, taker);
 }
 
-// The verdict on a chunk, and the id that came with it.
-bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id, Taker* taker) {
-  const ph_status verdict = peer.bulk_refused;
-  const auto status = static_cast<std::uint64_t>(verdict);
-  if (header.kind == wire::Kind::bulk_acked || header.kind == wire::Kind::scatter_acked) {
-    if (!answer(peer, {wire::Kind::ack, {status}})) return false;
-  } else if (verdict != PH_OK && !std::exchange(peer.told_bulk_refused, true)) {
-    if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head(), 1}})) return false;
-  }
-  if (!header.has_id()) return true;
-  if (verdict == PH_OK) return deliver(peer, id, header, taker);
-  id_dropped(peer, header);
-  return true;
-}
-
 // Of a large operation, once: its owner has promised to keep it.
 void EngineState::look_at_place(Peer& peer, const TargetRange& all) noexcept {
   if (check_access(regions_, all.at, all.size_bytes, PH_ACCESS_WRITE) != PH_OK) return;
@@ -191,52 +178,6 @@ void Engine::place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t byte
   if (peer.bulk_refused == PH_OK) peer.bulk_refused = status;
   if (peer.bulk_refused == PH_OK) std::memcpy(place, peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
-}
-
-// The id goes to the prober who waits for just that, or to the stash. False: the peer has sent
-// more ids than it has credit for. An id of a service goes to it.
-bool Engine::deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker) {
-  const std::uint32_t id_bytes = header.id_bytes;
-  if (header.owner != wire::Owner::application) return services_->take_id(peer, header, reader);
-  if (id_bytes > config_.max_cid_size) return false;
-  const bool is_wanted =
-      taker != nullptr && taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty();
-  std::byte* const room = is_wanted && id_bytes > 8 ? taker->id_room() : nullptr;
-  if (is_wanted && (id_bytes <= 8 || room != nullptr)) {
-    std::uint64_t id = 0;
-    reader.bytes(room == nullptr ? static_cast<void*>(&id) : room, id_bytes);
-    if (room != nullptr) std::memcpy(&id, room, sizeof id);
-    taker->put(PH_REMOTE, peer.rank, {id, id_bytes, PH_OK}, peer.outstanding, room);
-    ++peer.probed;
-    return true;
-  }
-  return stash_id(peer, reader, id_bytes, PH_OK);
-}
-
-// Its operation was refused: the ledger slot of a user's id is free again.
-void Engine::id_dropped(Peer& peer, const wire::Header& header) noexcept {
-  if (header.has_id() && header.owner == wire::Owner::application) ++peer.probed;
-}
-
-// False: as above.
-bool Engine::stash_id(Peer& peer, RecordReader& reader, std::uint32_t id_bytes,
-                      std::int32_t status) {
-  if (id_bytes > config_.max_cid_size || peer.stash.size() >= config_.ledger_slots) return false;
-  HeldId held{0, id_bytes};
-  if (held.is_long()) held.value = id_blocks_.take();
-  reader.bytes(held.is_long()
-                   ? static_cast<void*>(id_blocks_.at(static_cast<std::uint32_t>(held.value)))
-                   : &held.value,
-               id_bytes);
-  peer.stash.push({held.value, held.bytes, status});
-  if (peer.counts != nullptr) peer.counts->raise(Count::most_waiting_ids, peer.stash.size());
-  if (!peer.has_remote()) return true;
-  if (!peer.stash_ready) {
-    peer.stash_ready = true;
-    stash_ready_.push(&peer);
-  }
-  if (waiters_ != 0) news();
-  return true;
 }
 
 bool Engine::take_ack(Peer& peer) {
@@ -288,35 +229,52 @@ bool Engine::take_refused(Peer& peer) {
   return refused_early(peer, line, put, status);
 }
 
-// Give back what was consumed, in batches (docs/flow-control.md, "Two credits").
-void Engine::publish_credits(Peer& peer) {
-  bool published = false;
-  // Half of what there is, told no sooner: its peer may have come to its end.
-  const bool is_much = peer.rx.owed() >= config_.ring_lines / 2 ||
-                       peer.probed - peer.probed_published >= config_.ledger_slots / 2 ||
-                       peer.rx_bulk.owed() >= config_.bulk_bytes / 2;
-  if (peer.rx.owed() >= peer.line_batch) {
-    peer.rx.publish_lines();
-    published = true;
+void Engine::on_gone(Rank rank, const base::Error& why) {
+  activity_ = true;
+  if (rank >= size_) return;
+  if (peers_[rank] == nullptr) {
+    auto made = std::make_unique<Peer>();
+    made->rank = rank;
+    remember_peer(std::move(made));
   }
-  if (peer.probed - peer.probed_published >= peer.ledger_batch) {
-    peer.rx.credits()->give_ledger(peer.probed);
-    peer.probed_published = peer.probed;
-    published = true;
+  Peer& peer = *peers_[rank];
+  while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
   }
-  if (peer.rx_bulk.owed() >= config_.bulk_bytes / 8) {
-    peer.rx_bulk.published = peer.rx_bulk.free_end();
-    peer.rx.credits()->give_bulk(peer.rx_bulk.published);
-    published = true;
-  }
-  if (!published) return;
-  // All that was sent was read, and little of it not taken: a quarter of the credit is left.
-  const bool is_short = is_much || peer.stash.size() >= config_.ledger_slots / 4 ||
-                        peer.rx.peek() != LineConsumer::State::empty;
-  if (peer.kick_always && !is_short)
-    transport_->kick_later(peer.rank);
+  if (peer.link != nullptr && read_off_overflow(peer)) stash_changed(peer);
+  // No bye in its ring, or no ring: it may have left in order without having met us, or because we
+  // had said ours before.
+  peer.may_live = why.native_errno != 0;
+  // A reset is no news of one that left: it may have left something of ours unread.
+  const bool gave_up = peer.may_live && why.native_errno != ECONNRESET;
+  const bool has_left = boot_->has_left(rank) || peer.said_bye;
+  if (why.status == PH_ERR_DEPARTED || (why.status == PH_ERR_PEER && !gave_up && has_left))
+    lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
   else
-    nudge(peer);  // it may sleep until there is credit; awake, it looks by itself
+    lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);
+  let_go(peer);
+}
+
+// Its process is gone: the ring was read to its end, what it delivered lies in the stash, and
+// nobody copies in our memory any more. So nothing of the link is looked at again.
+void Engine::let_go(Peer& peer) {
+  if (peer.link == nullptr) return;
+  if (peer.counters != nullptr) {
+    peer.counters->add(Count::lines_sent, peer.tx.tail());
+    peer.counters->add(Count::lines_received, peer.rx.head());
+  }
+  if (peer.may_live) PeerView(*this).keep_held(peer);
+  forget_overflow(peer);
+  peer.link = nullptr;
+  peer.has_rx = false;
+  peer.tx = LineProducer();
+  peer.rx = LineConsumer();
+  peer.credits = nullptr;
+  peer.regions = nullptr;
+  peer.atomic_place = {};
+  peer.sent.close();
+  Services::allow(peer);
+  peer.is_let_go = peer.is_held();
+  if (!peer.is_let_go) transport_->disconnect(peer.rank);  // else with the last that is held
 }
 
 }  // namespace photon::engine

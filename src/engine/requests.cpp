@@ -4,65 +4,12 @@
 //   kept, under way -- conclude --> kept, over -- take --> not kept: freed once nobody else has it
 //   kept, under way -- cancel, nothing has gone --> freed
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "engine/quiet_turn.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
-
-ph_status Engine::check_request(const char* call, Rank rank, const ph_request* handle,
-                                std::uint32_t flags) {
-  if (handle == nullptr || (flags & PH_NO_LCE) == 0) return PH_OK;
-  return fail(PH_ERR_ARGUMENT, rank,
-              std::string(call) + ": a request is a local completion, and PH_NO_LCE wants none");
-}
-
-// How the operation will be spoken of at home. The caller has reserved a block.
-void Engine::name_locally(Request& request, const ph_id& local, ph_request* handle) {
-  if (local.size_bytes != 0)
-    std::memcpy(&request.local_word, local.data, std::min<std::size_t>(8, local.size_bytes));
-  if (handle == nullptr) {
-    request.local = hold(local);
-    return;
-  }
-  requests_.keep(request);
-  *handle = RequestPool::token(request);  // also if memory runs out on the way: it is accepted
-}
-
-// At the end of the posting call, which may have seen the operation end. Without a handle the
-// request may be gone by now.
-void Engine::hand_over(Request& request, ph_request* handle) {
-  if (handle == nullptr) return;
-  if (!request.local_done || request.outcome != PH_OK) return;
-  ph_result result;
-  static_cast<void>(take(request, *handle, result));
-}
-
-// The event that was promised is not used. An error that comes late is told as long as somebody
-// can ask.
-void Engine::conclude(Request& request, ph_status status) {
-  if (!request.local_done) {
-    request.local_done = true;
-    --request.peer->outstanding;
-    ++events_free_;
-  } else if (status == PH_OK || request.outcome != PH_OK) {
-    return;
-  }
-  request.outcome = status;
-  has_concluded_ = true;
-  if (waiters_ != 0) news();
-}
-
-ph_status Engine::take(Request& request, ph_request& handle, ph_result& result) {
-  const ph_status status = request.outcome;
-  result = {status, request.peer->rank, status == PH_OK ? request.size_bytes : 0, 0};
-  handle = PH_REQUEST_NONE;
-  requests_.release(request);
-  maybe_free(request);
-  return status;
-}
 
 ph_status Engine::unknown_request(const char* call, ph_request handle) {
   return fail(PH_ERR_NOT_FOUND, PH_ANY_RANK,

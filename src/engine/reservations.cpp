@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "engine/engine.hpp"
-#include "engine/progress_thread.hpp"
+#include "engine/parts/summons.hpp"
 #include "engine/service_port.hpp"
 #include "engine/services.hpp"
 

@@ -1,10 +1,10 @@
-// Writing records and completions: the lowest verbs, used by all others.
+// Writing records and completions, and the credit for them: the lowest verbs, used by all others.
 #include <algorithm>
 #include <cstring>
 
 #include "engine/engine.hpp"
 #include "engine/parts/record_io.hpp"
-#include "engine/progress_thread.hpp"
+#include "engine/parts/summons.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -27,13 +27,10 @@ bool Engine::grant_runway(Peer& peer) noexcept {
       config_.max_cid_size < 8 || peer.regions == nullptr || !has_ledger(peer))
     return false;
   peer.tx.refresh();
-  events_free_ += easy_.taken();
   const auto ledger = config_.ledger_slots - (peer.ledger_sent - peer.ledger_known);
-  // Half of the events: other peers want some, and settle() brings back what was not used.
-  const auto events = static_cast<std::uint64_t>(std::max<std::int64_t>(0, events_free_ + 1) / 2);
-  const auto length = std::min({peer.tx.room(), ledger, events});
+  const auto length = std::min({peer.tx.room(), ledger, completions_.share()});
   if (length == 0) return false;  // an end without a beginning would outlive the ring
-  events_free_ -= static_cast<std::int64_t>(length);
+  completions_.lend(length);
   peer.runway_begin = peer.tx.tail();
   peer.messages_before = peer.messages;
   peer.runway_end = peer.runway_begin + length;
@@ -49,16 +46,50 @@ void Engine::settle(Peer& peer) noexcept {
     count_runway(peer);
   peer.ledger_sent += used;
   peer.staged_sent += used;
-  events_free_ += static_cast<std::int64_t>(peer.runway_end - peer.runway_begin - used);
+  completions_.give_back(peer.runway_end - peer.runway_begin - used);
   peer.runway_begin = peer.runway_end = 0;
+}
+
+// What the fast path has sent since the runway began, from the lines themselves.
+void Engine::count_runway(Peer& peer) noexcept {
+  const std::uint64_t lines = peer.tx.tail() - peer.runway_begin;
+  std::uint64_t sent = 0;
+  for (std::uint64_t back = 1; back <= lines; ++back) {
+    const std::uint64_t word = peer.tx.line(0 - back).tag_word();
+    const std::uint64_t bytes = word >> 48;
+    if (static_cast<wire::Kind>(word >> 16 & 0xff) == wire::Kind::message) continue;
+    ++sent;
+    peer.counts->add(bytes != 0 ? Count::puts : Count::notifications, 1);
+    peer.counts->add(Count::put_bytes, bytes);
+  }
+  peer.counts->add(Count::packed, sent);
+}
+
+void Engine::count_put(Peer& peer, std::uint64_t bytes) noexcept {
+  count(peer, bytes != 0 ? Count::puts : Count::notifications);
+  count(peer, Count::put_bytes, bytes);
 }
 
 // Whether one more completion can be promised; runways elsewhere give back what they hold.
 bool Engine::events_left() noexcept {
-  if (events_free_ > 0) return true;
-  events_free_ += easy_.taken();
+  if (completions_.has_any()) return true;
   for (Peer* peer : contacted_) settle(*peer);
-  return events_free_ > 0;
+  return completions_.free() > 0;
+}
+
+bool Engine::overflow_drained(Peer& peer) noexcept {
+  if (!peer.late.empty()) return false;
+  if (peer.overflow_out.is_drained()) return true;
+  overflow_words_ -= peer.overflow_out.refresh();
+  return peer.overflow_out.is_drained();
+}
+
+// What others have taken of theirs is found out only when it is missed.
+bool Engine::overflow_fits(std::uint64_t words) noexcept {
+  const std::uint64_t most = config_.overflow_total_bytes / sizeof(std::uint64_t);
+  if (overflow_words_ + words <= most) return true;
+  for (Peer* peer : contacted_) static_cast<void>(overflow_drained(*peer));
+  return overflow_words_ + words <= most;
 }
 
 bool Engine::has_ledger(Peer& peer) noexcept {
@@ -67,6 +98,39 @@ bool Engine::has_ledger(Peer& peer) noexcept {
   peer.is_dry = false;
   peer.dry_since_ns = 0;
   return true;
+}
+
+bool Engine::bulk_room(Peer& peer, std::uint64_t bytes) noexcept {
+  if (peer.tx_bulk.fits(bytes)) return true;
+  if (peer.reservation.is_open()) return false;  // it makes the ring look full
+  const auto freed = peer.credits->bulk_given();
+  if (freed >= peer.tx_bulk.freed && freed <= peer.tx_bulk.tail) peer.tx_bulk.freed = freed;
+  return peer.tx_bulk.fits(bytes);
+}
+
+std::uint64_t Engine::chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept {
+  // Two chunks at least, so that the sides overlap, but none too small to be worth a record.
+  const auto half = (total / 2 + 63) & ~std::uint64_t{63};
+  return std::min(left, std::clamp(half, config_.bulk_chunk / 2, config_.bulk_chunk));
+}
+
+// A put whose target is mapped needs nobody's help up to piece_bytes; nor does it staged, if all of
+// it finds room in the bulk ring during the call.
+bool Engine::can_stage_now(Peer& peer, std::uint64_t bytes) noexcept {
+  if (bytes < StoreChoice::kLeastBytes) return false;
+  const std::uint64_t chunks = bytes / (config_.bulk_chunk / 2) + 1;
+  return bytes <= std::min(config_.piece_bytes, config_.bulk_bytes / 2) && peer.work.empty() &&
+         peer.serves.empty() && peer.replies.empty() && peer.fences == 0 &&
+         bulk_room(peer, bytes + config_.bulk_chunk) &&
+         peer.tx.has_room(chunks * wire::lines_for(wire::Kind::bulk,
+                                                   static_cast<std::uint32_t>(config_.max_cid_size),
+                                                   0));
+}
+
+// The id may go with this request's bytes: it is its turn and there is credit.
+bool Engine::may_post_id(const Peer& peer, const Request& request) const noexcept {
+  return !request.id_merged &&
+         (peer.ids.empty() || peer.ids.head() == &request || (request.flags & PH_ORDER_NONE) != 0);
 }
 
 // Whether the record went out. The caller knows that ledger credit is there if it has an id.
@@ -103,6 +167,37 @@ void Engine::nudge(Peer& peer) noexcept {
   if (peer.kick_always) ask_interval();
 }
 
+// Give back what was consumed, in batches (docs/flow-control.md, "Two credits").
+void Engine::publish_credits(Peer& peer) {
+  bool published = false;
+  // Half of what there is, told no sooner: its peer may have come to its end.
+  const bool is_much = peer.rx.owed() >= config_.ring_lines / 2 ||
+                       peer.probed - peer.probed_published >= config_.ledger_slots / 2 ||
+                       peer.rx_bulk.owed() >= config_.bulk_bytes / 2;
+  if (peer.rx.owed() >= peer.line_batch) {
+    peer.rx.publish_lines();
+    published = true;
+  }
+  if (peer.probed - peer.probed_published >= peer.ledger_batch) {
+    peer.rx.credits()->give_ledger(peer.probed);
+    peer.probed_published = peer.probed;
+    published = true;
+  }
+  if (peer.rx_bulk.owed() >= config_.bulk_bytes / 8) {
+    peer.rx_bulk.published = peer.rx_bulk.free_end();
+    peer.rx.credits()->give_bulk(peer.rx_bulk.published);
+    published = true;
+  }
+  if (!published) return;
+  // All that was sent was read, and little of it not taken: a quarter of the credit is left.
+  const bool is_short = is_much || peer.stash.size() >= config_.ledger_slots / 4 ||
+                        peer.rx.peek() != LineConsumer::State::empty;
+  if (peer.kick_always && !is_short)
+    transport_->kick_later(peer.rank);
+  else
+    nudge(peer);  // it may sleep until there is credit; awake, it looks by itself
+}
+
 HeldId Engine::hold(const ph_id& id) {
   HeldId held{0, id.size_bytes};
   if (held.is_long()) {
@@ -135,44 +230,16 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
   if (waiters_ != 0) news();
 }
 
-// An operation that was over for its initiator has failed: its request is told, if that is still
-// kept, else its local id as far as it is known. That is beyond the promise, so events_free_ may go
-// below zero.
-void Engine::report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status) {
-  if (Request* kept = requests_.find_kept(request); kept != nullptr) return conclude(*kept, status);
-  peer.local.make_room(peer.outstanding + 1);  // what was promised to others stays theirs
-  push_local(peer, {word, 8}, status);
-  --events_free_;
-}
-
-// The operation is over for its initiator. The promised event is used or given back.
-void Engine::complete_local(Request& request, ph_status status) {
-  if (request.owner != wire::Owner::application) {
-    request.local_done = true;
-    return services_->ended(request, status);
-  }
-  Peer& peer = *request.peer;
-  if (status != PH_OK) [[unlikely]]
-    blame(status, peer.rank);
-  if (request.kept) return conclude(request, status);
-  if (request.local_done) {
-    if (status != PH_OK) report_late(peer, request.local_word, 0, status);
-    return;
-  }
-  request.local_done = true;
-  --peer.outstanding;
-  if (status == PH_OK && (request.flags & PH_NO_LCE) != 0) {
-    ++events_free_;
-    drop(request.local);
-    return;
-  }
-  push_local(peer, request.local, status);
-  request.local = HeldId{};
+// The caller has room for the event, if there is one.
+void Engine::done_now(Peer& peer, const LocalEnd& end) {
+  if ((end.flags & PH_NO_LCE) != 0 || end.request != nullptr) return;
+  completions_.promise();
+  push_local(peer, hold(end.id), PH_OK);
 }
 
 void Engine::mark_busy(Peer& peer) {
   settle(peer);
-  events_free_ += easy_.end();  // who takes one by one has to go on with it each time
+  completions_.end_run();  // who takes one by one has to go on with it each time
   stream_until_ = 0;
   if (peer.busy) return;
   peer.busy = true;

@@ -6,16 +6,11 @@
 #include <utility>
 
 #include "base/finally.hpp"
-#include "engine/progress_thread.hpp"
+#include "engine/parts/summons.hpp"
 #include "engine/quiet_turn.hpp"
 #include "engine/reservations.hpp"
 
 namespace photon::engine {
-
-ServicePort::ServicePort(Engine& engine, Services& services, wire::Owner owner)
-    : Port(owner), engine_(engine), services_(services), owner_(owner) {
-  outlets_ = services.outlets_;
-}
 
 // What failed for a service is told in the service's words: those of the user's last error stay.
 ph_status ServicePort::in_own_words(ph_status status, base::Error before) {
@@ -203,7 +198,7 @@ void ServicePort::renounce(std::uint64_t promise) noexcept {
   if (request->kept) engine_.requests_.release(*request);
   request->local_done = true;
   --request->peer->outstanding;
-  ++engine_.events_free_;
+  engine_.completions_.release();
   request->promised_by = wire::Owner::application;
   engine_.maybe_free(*request);
 }
@@ -366,7 +361,6 @@ std::int64_t ServicePort::now_ns() noexcept { return engine_.transport_->now_ns(
 service::Service* Engine::service(wire::Owner owner) { return services_->use(owner); }
 service::Port& Engine::port(wire::Owner owner) noexcept { return services_->port(owner); }
 void Engine::count_call() { services_->count_call(); }
-void Engine::run_user_code(LaneGuard& guard) { services_->run(guard); }
 void Engine::leave_user_code() noexcept { services_->note_left(); }
 void Engine::push_out() {
   if (services_->has_queued()) process_busy();

@@ -12,7 +12,10 @@ namespace photon::engine {
 
 class ServicePort final : public service::Port {
  public:
-  ServicePort(Engine& engine, Services& services, wire::Owner owner);
+  ServicePort(Engine& engine, Services& services, wire::Owner owner)
+      : Port(owner), engine_(engine), services_(services), owner_(owner) {
+    outlets_ = services.outlets_;
+  }
 
   ph_status say(const service::Saying& what, std::uint64_t* ticket) override;
   bool unsay(Rank to, std::uint64_t ticket) noexcept override;

@@ -133,6 +133,32 @@ void Services::lost(Peer& peer, ph_status why) {
     if (one.service != nullptr) one.service->on_lost(peer.rank, why);
 }
 
+// All of it has left, or never will.
+void Services::end_work(Peer& peer, Request& request) {
+  peer.queues.of(request.owner).end_work();
+  if (request.message.block != kNoBlock) messages_.give(request.message.block);
+  request.message = {};
+  allow(peer);
+}
+
+// Of a request that still has its message: the peer is lost, or its memory is gone.
+void Services::failed(Request& request) {
+  if (request.message.block != kNoBlock) end_work(*request.peer, request);
+}
+
+void Services::ended(const Request& request, ph_status status) {
+  --slot(request.owner).requests;
+  ends_.push({request.owner, request.peer->rank, request.tag, status});
+  set_due(true);
+}
+
+// Of all services: each has its end to be told.
+std::uint64_t Services::requests_under_way() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Slot& one : slots_) sum += one.requests;
+  return sum;
+}
+
 ph_outcome Services::cancel(const Request& request) {
   service::Service* const service = slot(request.promised_by).service.get();
   return service == nullptr ? PH_TOO_LATE : service->on_cancel(request.peer->rank, request.tag);

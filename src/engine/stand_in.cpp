@@ -9,7 +9,7 @@
 
 namespace photon::engine {
 
-void StandIn::begin(ProgressThread& thread) noexcept {
+void StandIn::begin(Summons& thread) noexcept {
   engine_.relieved_ = false;
   engine_.progress_thread_ = &thread;
 }

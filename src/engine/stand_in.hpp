@@ -11,7 +11,7 @@ namespace photon::engine {
 
 class Engine;
 class LaneGuard;
-class ProgressThread;
+class Summons;
 
 // What the caller was found to do.
 enum class Silence : std::uint8_t { over, asleep, quiet, busy };
@@ -27,9 +27,9 @@ class StandIn {
  public:
   explicit StandIn(Engine& engine) noexcept : engine_(engine) {}
 
-  // From here on until relieve() the engine calls the thread (ProgressThread::hurry) when an
+  // From here on until relieve() the engine calls the thread (Summons::hurry) when an
   // operation queues.
-  void begin(ProgressThread& thread) noexcept;
+  void begin(Summons& thread) noexcept;
   // A few turns, so that a caller who comes back waits for no more. `seen`: the turn at which he
   // was silent; moved on by ours. Gives the lane up to sleep.
   Silence turn(LaneGuard& guard, std::uint64_t& seen, Rest rests);

@@ -117,29 +117,11 @@ bool Services::forbids_waits() const noexcept {
   return false;
 }
 
-// An error that another thread has met meanwhile is newer than both, and stands.
-void Services::before_error() noexcept {
-  const bool is_inside = is_run_by_caller();
-  if (is_inside && !is_displaced_) displaced_ = std::move(engine_.last_error_);
-  is_displaced_ = is_inside;
-}
-
-void Services::end_words() noexcept {
-  if (std::exchange(is_displaced_, false)) engine_.last_error_ = std::move(displaced_);
-}
-
 bool Services::has_run_beside() const noexcept {
   return !engine_.is_leaving_ && (engine_.user_code_ & beside_) != 0;
 }
 
 bool Services::is_beside_caller() const noexcept { return engine_.is_standing_in_; }
-
-bool Services::is_run_by_caller() const noexcept {
-  if (runs_ == 0) return false;
-  for (const Slot& one : slots_)
-    if (one.runner == Lane::self()) return true;
-  return false;
-}
 
 namespace {
 
@@ -148,6 +130,8 @@ constexpr const char* kMustNotWait =
     "has returned";
 
 }  // namespace
+
+void Engine::run_user_code(LaneGuard& guard) { services_->run(guard); }
 
 ph_status Engine::check_wait() {
   return services_->forbids_waits() ? fail(PH_ERR_STATE, PH_ANY_RANK, kMustNotWait) : PH_OK;

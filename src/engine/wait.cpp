@@ -24,17 +24,6 @@ std::int64_t deadline_after(std::int64_t now_ns, std::int64_t timeout_us) noexce
 
 }  // namespace
 
-ph_status Engine::check_query(const char* call, const ph_query& query) {
-  if (query.peer != PH_ANY_RANK && query.peer >= size_)
-    return fail(PH_ERR_RANK, query.peer,
-                std::string(call) + ": no rank " + std::to_string(query.peer) + " in a job of " +
-                    std::to_string(size_));
-  if (query.kinds == 0 || (query.kinds & ~std::uint32_t{PH_EITHER}) != 0)
-    return fail(PH_ERR_ARGUMENT, query.peer,
-                std::string(call) + ": kinds must be PH_LOCAL, PH_REMOTE or PH_EITHER");
-  return PH_OK;
-}
-
 bool Engine::ready(const ph_query& query) const noexcept {
   if (query.peer == PH_ANY_RANK)
     return ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()) ||
@@ -217,16 +206,6 @@ std::int64_t Engine::sleep_limit_us(std::int64_t timeout_us) {
       return timeout_us < 0 ? kStallCheckUs : std::min(timeout_us, kStallCheckUs);
   }
   return timeout_us;
-}
-
-// Tell the threads of this rank that wait. Called with the lane held.
-void Engine::news() {
-  {
-    std::lock_guard lock(news_mutex_);
-    ++news_count_;
-  }
-  news_.notify_all();
-  wake_sleeper();
 }
 
 ph_status Engine::flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us) {

@@ -6,7 +6,6 @@
 //   direct: piece -> ... --> done          get: piece -> ..., or asked --> (serve.cpp)
 //             | the path goes, or CMA refuses: what is left goes as bulk; a get is asked for
 #include <algorithm>
-#include <cstring>
 
 #include "base/finally.hpp"
 #include "engine/alone.hpp"
@@ -82,20 +81,6 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
   return Step::blocked;
 }
 
-bool Engine::bulk_room(Peer& peer, std::uint64_t bytes) noexcept {
-  if (peer.tx_bulk.fits(bytes)) return true;
-  if (peer.reservation.is_open()) return false;  // it makes the ring look full
-  const auto freed = peer.credits->bulk_given();
-  if (freed >= peer.tx_bulk.freed && freed <= peer.tx_bulk.tail) peer.tx_bulk.freed = freed;
-  return peer.tx_bulk.fits(bytes);
-}
-
-std::uint64_t Engine::chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept {
-  // Two chunks at least, so that the sides overlap, but none too small to be worth a record.
-  const auto half = (total / 2 + 63) & ~std::uint64_t{63};
-  return std::min(left, std::clamp(half, config_.bulk_chunk / 2, config_.bulk_chunk));
-}
-
 Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budget) {
   const auto bytes = chunk_bytes(request.size_bytes, request.size_bytes - request.done_bytes);
   // A table of runs counts as bytes: a chunk may be all of a call's work.
@@ -116,12 +101,6 @@ Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budg
   budget -= std::min(budget, chunk.ring_bytes);
   if (request.done_bytes == request.size_bytes) bytes_moved(peer, request);
   return Step::moved;
-}
-
-// The id may go with this request's bytes: it is its turn and there is credit.
-bool Engine::may_post_id(const Peer& peer, const Request& request) const noexcept {
-  return !request.id_merged &&
-         (peer.ids.empty() || peer.ids.head() == &request || (request.flags & PH_ORDER_NONE) != 0);
 }
 
 // False: no room for the record. The bulk ring has room.
@@ -265,58 +244,6 @@ Engine::Step Engine::not_by_us(Peer& peer, Request& request, ph_status why) {
   return Step::moved;
 }
 
-// PH_AGAIN: as copy_piece().
-ph_status Engine::copy_next(Peer& peer, Request& request, Allowance& allowed) {
-  const bool is_get = request.kind == Request::Kind::get;
-  if (request.layout != nullptr) {
-    const ph_status status = copy_layout(peer, *request.layout, is_get, allowed);
-    request.done_bytes += allowed.copied;
-    return status;
-  }
-  const auto rest = rest_of(request);
-  Piece piece{rest.at, std::min(rest.size_bytes, allowed.most)};
-  piece.way = request.way;
-  if (is_get)
-    piece.destination = rest.own;
-  else
-    piece.source = rest.own;
-  if (!can_copy(peer.rank, piece, rest.size_bytes)) return PH_ERR_ARGUMENT;
-  const ph_status status = copy_piece(peer, piece);
-  if (status != PH_OK) return status;
-  allowed.spent = allowed.copied = piece.size_bytes;
-  request.done_bytes += piece.size_bytes;
-  return PH_OK;
-}
-
-// Copy under an intent (sync/intent.hpp), so that the owner can take the region back safely.
-// PH_AGAIN: there is no path, or none any more.
-ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
-  const bool is_get = piece.destination != nullptr;
-  const std::uint64_t bytes = piece.size_bytes;
-  const auto reach = transport_->reach(peer.rank, piece.at.address, bytes);
-  const std::uint32_t access = is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE;
-  if (!reach.is_ours_to_copy() || peer.regions == nullptr) return PH_AGAIN;
-  const bool is_mapped = reach.kind == transport::Reach::Kind::mapped;
-  {
-    peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
-    const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
-    const ph_status status = check_again(peer, piece.at, bytes, access);
-    if (status != PH_OK) return status;
-    if (is_mapped && is_get) {
-      std::memmove(piece.destination, reach.local, bytes);
-    } else if (is_mapped) {
-      peer.store(piece.way, reach.local, piece.source, bytes);
-    } else {
-      auto result = is_get
-                        ? transport_->read(peer.rank, piece.at.address, {piece.destination, bytes})
-                        : transport_->write(peer.rank, piece.at.address, {piece.source, bytes});
-      if (!result) return result.error().status == PH_AGAIN ? PH_AGAIN : fail(result.error());
-    }
-  }
-  count(peer, is_mapped ? Count::copied_bytes : Count::kernel_bytes, bytes);
-  return PH_OK;
-}
-
 Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budget) {
   const base::Finally heard([this]() noexcept { is_quiet_ = false; });
   is_quiet_ = request.owner != wire::Owner::application;
@@ -356,6 +283,25 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   return Step::moved;
 }
 
+// Which way is looked at once, before the first byte; should the path go, its owner is asked for
+// the rest.
+Engine::Step Engine::step_get_layout(Peer& peer, Request& request, std::uint64_t& budget) {
+  Layout& layout = *request.layout;
+  if (request.serving) return step_gather(peer, request);
+  if (layout.is_ours) {
+    const auto rest = rest_of(request);
+    layout.is_ours =
+        transport_->reach(peer.rank, rest.at.address, rest.size_bytes).is_ours_to_copy();
+  } else if (request.done_bytes == 0) {
+    const auto way = way_of(peer, layout);
+    if (way == transport::Reach::Kind::posted && !request.no_card)
+      return step_posted(peer, request, budget);
+    layout.is_ours = peer.regions != nullptr &&
+                     (way == transport::Reach::Kind::mapped || way == transport::Reach::Kind::call);
+  }
+  return layout.is_ours ? step_reach(peer, request, budget) : step_gather(peer, request);
+}
+
 // A packed put without an id.
 Engine::Step Engine::step_packed(Peer& peer, Request& request) {
   const bool acked = (request.flags & PH_DELIVERED) != 0;
@@ -371,6 +317,30 @@ Engine::Step Engine::step_packed(Peer& peer, Request& request) {
   if (acked) peer.await_ack(request);
   peer.work.pop();
   maybe_free(request);
+  return Step::moved;
+}
+
+// A fence asks, and a finish goes, when everything before it has been sent: it heads the work, and
+// of the ids before it no bytes are left behind.
+Engine::Step Engine::step_fence(Peer& peer, Request& request) {
+  // Gets that the owner serves left the work when it was asked; those after us have not.
+  if (request.asked || peer.gets_under_way != 0 || peer.posted_under_way != 0) return Step::blocked;
+  while (step_ahead(peer) == Step::moved) {
+  }
+  const Request* next = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
+  if (next != &request) return Step::blocked;
+  if (request.kind == Request::Kind::behind)
+    return services_->step_behind(peer, request) ? Step::moved : Step::blocked;
+  if (!peer.queues.may_end_fence()) return Step::blocked;
+  if (peer.acks.empty() && peer.staged() == peer.staged_landed) {
+    fence_ended(peer, request);
+    return Step::moved;
+  }
+  Outgoing out{};
+  out.kind = wire::Kind::put_acked;
+  if (!send(peer, out)) return Step::blocked;
+  request.asked = true;
+  peer.await_ack(request);
   return Step::moved;
 }
 

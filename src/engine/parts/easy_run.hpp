@@ -36,9 +36,10 @@ class EasyRun {
   }
   // The same, and it is over.
   std::int64_t end() noexcept {
-    const std::int64_t count = taken();
+    if (peer_ == nullptr) return 0;
+    const std::uint64_t count = peer_->local.begin() - told_;
     peer_ = nullptr;
-    return count;
+    return static_cast<std::int64_t>(count);
   }
 
  private:

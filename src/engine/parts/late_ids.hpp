@@ -12,6 +12,11 @@
 
 namespace photon::engine {
 
+// Those of an id in the overflow of a peer that sees this rank's memory.
+constexpr std::uint64_t entry_words(std::uint64_t id_bytes) noexcept {
+  return 1 + (id_bytes + 7) / 8;
+}
+
 struct LateId {
   HeldId id;
   // Should the peer be lost first, that is told, unless it need not be: to the request, if its

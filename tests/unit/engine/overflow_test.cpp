@@ -185,15 +185,6 @@ TEST(Overflow, garbage_ends_its_peer_and_nothing_else) {
   }
 }
 
-TEST(Overflow, a_jump_where_there_is_no_overflow_is_malformed) {
-  Two two;
-  auto& lines = two.ranks.net().way(0, 1).lines;
-  lines[1].words[0].set(0);
-  lines[1].arrive(wire::encode(wire::Kind::jump, wire::kNoId, 0) | 1);
-  static_cast<void>(two.ranks.probe(1, PH_REMOTE));
-  EXPECT_EQ(two.ranks[1].notify(0, 1), PH_ERR_PROTOCOL);
-}
-
 TEST(Overflow, what_the_receiver_says_it_took_is_not_believed_beyond_what_was_sent) {
   Flooded two;
   two.notify(50);

@@ -1,4 +1,4 @@
-// Scatter chunks at their target, and the copies that initiators make by themselves.
+// Scatter chunks at their target.
 #include "vectored_unit.hpp"
 
 namespace photon::engine::test {
@@ -97,23 +97,6 @@ TEST(Scatter, tables_that_do_not_fit_their_bytes_end_the_peer_and_touch_nothing_
     EXPECT_EQ(two.ranks[1].put(0, notice()), PH_ERR_PROTOCOL);
     EXPECT_TRUE(two.memory.guards_whole());
   }
-}
-
-TEST(Scatter, a_key_that_goes_between_two_pieces_ends_a_direct_put_with_its_error) {
-  FakeOptions chosen = options(Reach::Kind::mapped);
-  chosen.config.piece_bytes = 256;
-  chosen.config.posted_piece_bytes = 256;
-  Two two(chosen);
-  std::vector<std::byte> own = filled(6000, 1);
-  Blocks blocks(two, own);
-  blocks.add_many(100, 60);
-  ASSERT_EQ(two.ranks[0].vectored(1, blocks.put()), PH_OK);
-  ASSERT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
-  std::fill(two.memory.bytes().begin(), two.memory.bytes().end(), std::byte{0x11});
-  EXPECT_EQ(two.ranks.take(0, PH_LOCAL).status, PH_ERR_KEY);
-  EXPECT_EQ(two.count(1, PH_REMOTE), 0u);
-  for (const std::byte byte : two.memory.bytes()) ASSERT_EQ(byte, std::byte{0x11});
-  expect_idle(two);
 }
 
 }  // namespace

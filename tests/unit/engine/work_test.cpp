@@ -1,4 +1,4 @@
-// Moving what is queued: chunks, pieces, and the kernel's help when the peer stands still.
+// Moving what is queued: chunks, and the kernel's help when the peer stands still.
 #include <cstring>
 
 #include "engine_unit.hpp"
@@ -60,28 +60,6 @@ TEST(Work, delivered_waits_for_chunks_in_the_ring_also_if_the_kernel_copied_the_
   EXPECT_EQ(two.count(0, PH_LOCAL), 0u) << "the first chunks still lie in the ring";
   EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, two.local_id);
   EXPECT_EQ(first_difference(two.memory.bytes().first(60000), 7), 60000u);
-}
-
-TEST(Work, a_direct_copy_names_its_region_in_the_intent_word_and_clears_it) {
-  Two two(options(Reach::Kind::mapped));
-  const auto source = filled(4096, 7);
-  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
-  for (std::uint64_t slot = 0; slot < 16; ++slot)
-    EXPECT_FALSE(two.ranks.net().way(0, 1).intent.names(slot)) << slot;
-  EXPECT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
-  EXPECT_EQ(two.ranks[0].put(1, two.put(source)), PH_ERR_KEY);
-}
-
-TEST(Work, a_direct_put_whose_key_goes_stale_between_pieces_stops_there) {
-  Two two(options(Reach::Kind::mapped));
-  const auto source = filled(20000, 7);
-  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
-  ASSERT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
-  const ph_completion done = two.ranks.take(0, PH_LOCAL);
-  EXPECT_EQ(done.status, PH_ERR_KEY);
-  EXPECT_EQ(done.id, two.local_id);
-  EXPECT_EQ(first_difference(two.memory.bytes().first(20000), 7), 4096u) << "one piece only";
-  EXPECT_EQ(two.count(1, PH_REMOTE), 0u);
 }
 
 }  // namespace
