@@ -47,7 +47,7 @@ base::Result<> OfiTransport::give_link(OfiPeer& peer) {
 }
 
 base::Result<Link*> OfiTransport::connect(Rank rank) {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   if (rank >= peers_.size())
     return base::Error{PH_ERR_RANK, 0,
                        "ofi: connect to rank " + std::to_string(rank) + " of " +
@@ -80,7 +80,7 @@ base::Result<Link*> OfiTransport::connect(Rank rank) {
 }
 
 void OfiTransport::disconnect(Rank rank) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   OfiPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_linked) return;
   peer->is_released = true;
@@ -136,7 +136,7 @@ void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
 }
 
 void OfiTransport::cut_off(Rank rank, const std::string& why) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   if (OfiPeer* peer = known(rank); peer != nullptr && rank != parties_.self)
     cut_off(*peer, {PH_ERR_PROTOCOL, 0, why, rank});
 }

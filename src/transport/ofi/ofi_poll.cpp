@@ -48,7 +48,7 @@ void OfiTransport::tell(News news) {
 }
 
 void OfiTransport::poll(Sink& sink) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   flusher_.came();
   look();
   is_behind_ = false;

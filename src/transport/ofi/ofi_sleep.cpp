@@ -34,7 +34,7 @@ std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
 }  // namespace
 
 void OfiTransport::announce() noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   is_announced_ = true;
   boot_due_.set(1);
   if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake();
@@ -49,7 +49,7 @@ void OfiTransport::announce() noexcept {
 }
 
 void OfiTransport::retract() noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   is_announced_ = false;
 }
 

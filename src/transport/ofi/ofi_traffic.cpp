@@ -34,7 +34,7 @@ base::Error unreached(Rank rank) {
 }  // namespace
 
 void OfiTransport::kick(Rank rank) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   OfiPeer* peer = known(rank);
   if (peer == nullptr || peer->link == nullptr || peer->is_released || peer->is_mute()) return;
   if (rank == parties_.self) {
@@ -194,7 +194,7 @@ carried::Flusher::Look OfiTransport::flush_held() {
 }
 
 bool OfiTransport::drained() const noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   is_undrained_ = !has_left_all();
   return !is_undrained_;
 }

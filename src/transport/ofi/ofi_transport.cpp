@@ -153,7 +153,7 @@ OfiTransport::~OfiTransport() {
 }
 
 Strangers OfiTransport::strangers() const noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   return {.garbage = refused(Refusal::garbage),
           .version = refused(Refusal::version),
           .unexpected = refused(Refusal::unexpected),
@@ -162,7 +162,7 @@ Strangers OfiTransport::strangers() const noexcept {
 }
 
 void OfiTransport::describe(Rank rank, ph_path& path) {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   path.transport = rank == parties_.self ? "self" : "ofi";
   path.same_process = path.cma = path.arena_mapped = 0;
   const OfiPeer* peer = known(rank);

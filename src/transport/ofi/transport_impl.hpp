@@ -155,22 +155,6 @@ class OfiTransport final : public Transport {
   };
   using Flag = sync::Hint<Policy, std::uint32_t>;
 
-  // What every call of the engine's holds; calls from within a callback of poll() have it already.
-  class Entered {
-   public:
-    explicit Entered(const OfiTransport& transport) noexcept : transport_(transport) {
-      if (transport_.depth_++ == 0) transport_.lock_.lock();
-    }
-    ~Entered() {
-      if (--transport_.depth_ == 0) transport_.lock_.unlock();
-    }
-    Entered(const Entered&) = delete;
-    Entered& operator=(const Entered&) = delete;
-
-   private:
-    const OfiTransport& transport_;
-  };
-
   // ofi_contact.cpp
   OfiPeer* known(Rank rank) const noexcept {
     return rank < peers_.size() ? peers_[rank].get() : nullptr;
@@ -278,7 +262,6 @@ class OfiTransport final : public Transport {
   const base::Log log_;
 
   mutable carried::OwnerLock lock_;
-  mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
 
   std::vector<std::unique_ptr<OfiPeer>> peers_;
   std::vector<OfiPeer*> waiting_;  // have something to send and found no room

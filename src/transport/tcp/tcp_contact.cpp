@@ -56,7 +56,7 @@ base::Result<> TcpTransport::give_link(TcpPeer& peer) {
 }
 
 base::Result<Link*> TcpTransport::connect(Rank rank) {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   if (rank >= peers_.size())
     return base::Error{PH_ERR_RANK, 0,
                        "tcp: connect to rank " + std::to_string(rank) + " of " +
@@ -88,7 +88,7 @@ base::Result<Link*> TcpTransport::connect(Rank rank) {
 }
 
 void TcpTransport::disconnect(Rank rank) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_linked) return;
   peer->is_released = true;

@@ -27,7 +27,7 @@ void drain(int event_fd) noexcept {
 
 // Nothing is held back while nobody looks, and room in a full socket is news.
 void TcpTransport::announce() noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   boot_due_.set(1);
   while (!held_.empty()) flush(*held_.back());
   is_announced_ = true;
@@ -50,7 +50,7 @@ void TcpTransport::announce() noexcept {
 }
 
 void TcpTransport::retract() noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   is_announced_ = false;
 }
 

@@ -37,7 +37,7 @@ base::Error unreached(Rank rank) {
 }  // namespace
 
 void TcpTransport::kick(Rank rank) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || peer->link == nullptr || peer->is_released) return;
   if (rank == parties_.self) {
@@ -50,7 +50,7 @@ void TcpTransport::kick(Rank rank) noexcept {
 }
 
 void TcpTransport::kick_later(Rank rank) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self)
     return kick(rank);
@@ -145,7 +145,7 @@ carried::Flusher::Look TcpTransport::flush_held() {
 }
 
 bool TcpTransport::drained() const noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   is_undrained_ = !has_left_all();
   return !is_undrained_;
 }
@@ -177,7 +177,7 @@ bool TcpTransport::has_left_all() const noexcept {
 
 Reach TcpTransport::reach(Rank rank, std::uint64_t /*address*/,
                           std::uint64_t /*size_bytes*/) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   const TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self) return {};
   return {Reach::Kind::posted, nullptr};
@@ -193,7 +193,7 @@ base::Result<> TcpTransport::write(Rank rank, std::uint64_t /*address*/,
 }
 
 bool TcpTransport::post(const PostedPiece& piece) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   TcpPeer* peer = known(piece.rank);
   const bool is_gone = peer == nullptr || peer->outlet == nullptr;
   if (is_gone || piece.size_bytes > kMostPieceBytes) {
@@ -222,7 +222,7 @@ bool TcpTransport::post(const PostedPiece& piece) noexcept {
 
 // What a peer is writing under such a key goes nowhere from here on, and what it reads is not read.
 void TcpTransport::quiesce() noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   for (const auto& peer : peers_) {
     if (peer == nullptr || !peer->is_open() || peer->rank == parties_.self) continue;
     if (peer->inlet->is_placing() && peer->data_slot == nullptr && peer->write_status == PH_OK) {

@@ -146,7 +146,7 @@ TcpTransport::~TcpTransport() {
 }
 
 Strangers TcpTransport::strangers() const noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   return {.silent = refused(Refusal::silent),
           .garbage = refused(Refusal::garbage),
           .version = refused(Refusal::version),
@@ -157,7 +157,7 @@ Strangers TcpTransport::strangers() const noexcept {
 }
 
 void TcpTransport::describe(Rank rank, ph_path& path) {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   path.transport = rank == parties_.self ? "self" : "tcp";
   path.same_process = path.cma = path.arena_mapped = 0;
   const TcpPeer* peer = known(rank);

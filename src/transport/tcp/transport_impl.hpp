@@ -145,22 +145,6 @@ class TcpTransport final : public Transport {
   enum class Watched : std::uint32_t { listener, peer, guest };
   using Flag = sync::Hint<Policy, std::uint32_t>;
 
-  // What every call of the engine's holds; calls from within a callback of poll() have it already.
-  class Entered {
-   public:
-    explicit Entered(const TcpTransport& transport) noexcept : transport_(transport) {
-      if (transport_.depth_++ == 0) transport_.lock_.lock();
-    }
-    ~Entered() {
-      if (--transport_.depth_ == 0) transport_.lock_.unlock();
-    }
-    Entered(const Entered&) = delete;
-    Entered& operator=(const Entered&) = delete;
-
-   private:
-    const TcpTransport& transport_;
-  };
-
   // tcp_contact.cpp
   TcpPeer* known(Rank rank) const noexcept {
     return rank < peers_.size() ? peers_[rank].get() : nullptr;
@@ -242,7 +226,6 @@ class TcpTransport final : public Transport {
   const base::Log log_;
 
   mutable carried::OwnerLock lock_;
-  mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
 
   std::vector<std::unique_ptr<TcpPeer>> peers_;
   std::vector<TcpPeer*> held_;         // with something that waits to be sent
