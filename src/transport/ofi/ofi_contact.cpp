@@ -131,7 +131,7 @@ void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
 void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
   if (peer.state == OfiPeer::State::ended) return;
   cut_off_.push_back({peer.rank, why.what});
-  if (is_announced_) wake();
+  parts_.wake.ring_if_announced();
   end(peer, std::move(why));
 }
 

@@ -44,7 +44,7 @@ bool has_no_way(const OfiPeer& peer) noexcept {
 // Whoever sleeps meanwhile has not seen it.
 void OfiTransport::tell(News news) {
   news_.push_back(std::move(news));
-  if (is_announced_) wake();
+  parts_.wake.ring_if_announced();
 }
 
 void OfiTransport::poll(Sink& sink) noexcept {

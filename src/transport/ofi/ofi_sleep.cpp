@@ -1,7 +1,5 @@
 // Going to sleep and waking up. What ends a sleep is a descriptor that stays readable until poll()
 // has looked, or the clock where the provider has none; so nothing is missed for long.
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "transport/nap.hpp"
@@ -22,11 +20,6 @@ constexpr std::uint32_t kFruitlessEnds = 16;
 constexpr std::int64_t kNapUs = 200;
 constexpr std::int64_t kLookUs = 20'000;
 
-void drain(int event_fd) noexcept {
-  std::uint64_t ignored = 0;
-  if (::read(event_fd, &ignored, sizeof ignored) < 0) return;  // drained by somebody else
-}
-
 std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
   return a_us < 0 ? b_us : std::min(a_us, b_us);
 }
@@ -35,9 +28,9 @@ std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
 
 void OfiTransport::announce() noexcept {
   const carried::Entered entered(lock_);
-  is_announced_ = true;
+  parts_.wake.announce();
   boot_due_.set(1);
-  if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake();
+  if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) parts_.wake.ring();
   std::int64_t longest_us = -1;
   if (!boot_.idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() || !stalled_.empty() ||
       parts_.receives->is_short())
@@ -50,13 +43,7 @@ void OfiTransport::announce() noexcept {
 
 void OfiTransport::retract() noexcept {
   const carried::Entered entered(lock_);
-  is_announced_ = false;
-}
-
-// A full counter (EAGAIN) is a wake-up already.
-void OfiTransport::wake() noexcept {
-  const std::uint64_t one = 1;
-  if (::write(parts_.wake.get(), &one, sizeof one) < 0) return;
+  parts_.wake.retract();
 }
 
 void OfiTransport::sleep(std::int64_t timeout_us) noexcept {
@@ -87,12 +74,12 @@ SleepOn OfiTransport::sleep_on() noexcept {
     limit_us = sooner(limit_us, kNapUs);
     wait_fd = -1;
   }
-  return {.fds = {parts_.wake.get(), wait_fd, is_broken || is_deaf ? -1 : boot_fd_},
+  return {.fds = {parts_.wake.fd(), wait_fd, is_broken || is_deaf ? -1 : boot_fd_},
           .limit_us = limit_us};
 }
 
 void OfiTransport::slept(unsigned ready) noexcept {
-  if ((ready & 1) != 0) drain(parts_.wake.get());
+  if ((ready & 1) != 0) parts_.wake.drain();
   if ((ready & 4) == 0) return;
   boot_due_.set(1);
   boot_wakes_.set(boot_wakes_.get() + 1);  // receive_boot() clears it

@@ -133,7 +133,7 @@ void OfiTransport::mute(OfiPeer& peer, std::string why) {
   peer.mute_why = std::move(why) + way_text(parts_.fabric->traits());
   peer.is_waiting = false;
   peer.window->forget_waiting();
-  if (is_announced_) wake();  // the sleep that has begun has no such deadline
+  parts_.wake.ring_if_announced();  // the sleep that has begun has no such deadline
 }
 
 // Tried again after every look, by the flusher too: our rank may go and compute.
@@ -188,7 +188,7 @@ carried::Flusher::Look OfiTransport::flush_held() {
   go_on_stalled();
   if (!waiting_.empty() && (makes_room || taken_count_ != taken_before))
     static_cast<void>(flusher_.note());  // it goes on: no slower yet
-  if (parts_.receives->has_arrived() && is_announced_) wake();
+  if (parts_.receives->has_arrived() && parts_.wake.is_announced()) parts_.wake.ring();
   const bool is_left = awaits_word || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
   return is_left ? carried::Flusher::Look::left : carried::Flusher::Look::done;
 }

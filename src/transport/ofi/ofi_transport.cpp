@@ -1,8 +1,6 @@
 // Opening and ending, and what can be said about paths.
 #include "transport/ofi/ofi_transport.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -101,8 +99,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   if (!receives) return std::move(receives.error());
   parts.receives = std::move(*receives);
   parts.messages = std::make_unique<MessagePool>(*parts.fabric, parts.message_bytes);
-  parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!parts.wake) return base::system_error("ofi: eventfd");
+  if (!parts.wake.open()) return base::system_error("ofi: eventfd");
   parts.own = std::move(own);
   parts.lane = lane;
   if (auto taken = take_lane(*parts.own, config.max_lanes); !taken) return std::move(taken.error());

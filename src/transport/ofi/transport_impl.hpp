@@ -29,6 +29,7 @@
 #include "boot/boot.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/wakeup.hpp"
 #include "transport/ofi/ofi_card.hpp"
 #include "transport/ofi/ofi_exposures.hpp"
 #include "transport/ofi/ofi_peer.hpp"
@@ -67,7 +68,7 @@ class OfiTransport final : public Transport {
     std::unique_ptr<Fabric> fabric;
     std::unique_ptr<Receives> receives;
     std::unique_ptr<MessagePool> messages;  // of all windows
-    base::UniqueFd wake;
+    carried::Wakeup wake;
     OfiCard card;
     std::size_t message_bytes = 0;
     std::size_t window_slots = 0;
@@ -121,7 +122,7 @@ class OfiTransport final : public Transport {
   void slept(unsigned ready) noexcept override;
   Sleepers sleepers() noexcept override { return {this}; }
   void retract() noexcept override;
-  void wake() noexcept override;
+  void wake() noexcept override { parts_.wake.ring(); }
 
   std::int64_t now_ns() noexcept override { return time_.now_ns(); }
   void pause(unsigned spins) noexcept override {
@@ -276,11 +277,10 @@ class OfiTransport final : public Transport {
   std::size_t unsettled_ = 0;  // peers that attend() has to look at
   std::size_t under_way_ = 0;  // messages
   std::int64_t attended_ns_ = 0;
-  std::int64_t received_ns_ = 0;  // last look at the side channel
-  std::int64_t asked_ns_ = 0;     // our last card went out
-  std::int64_t heard_ns_ = 0;     // of the poll under way
-  bool is_behind_ = false;        // it took all that there was room for; more may have arrived
-  bool is_announced_ = false;
+  std::int64_t received_ns_ = 0;   // last look at the side channel
+  std::int64_t asked_ns_ = 0;      // our last card went out
+  std::int64_t heard_ns_ = 0;      // of the poll under way
+  bool is_behind_ = false;         // it took all that there was room for; more may have arrived
   bool is_retrying_ = false;       // the flusher knows of who waits
   std::uint64_t taken_count_ = 0;  // messages that the provider took, for good
   // Of our pieces: the doors by which they leave, as a rule one; who waits for room there; who has

@@ -180,7 +180,7 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
     const unsigned pauses = std::clamp(peer.rounds, 1U, kMostRounds) - 1;
     peer.dial_at_ns += kFirstPauseNs << (2 * pauses);
   }
-  if (is_announced_) wake();  // who sleeps has not known of this deadline
+  parts_.wake.ring_if_announced();  // who sleeps has not known of this deadline
 }
 
 // Its rank waits for us, and hears that it waits in vain.
@@ -264,12 +264,12 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
     if (errno == EINTR || errno == ECONNABORTED) return true;
     if (errno != EMFILE && errno != ENFILE) return false;
     // Left in the queue it would end every sleep, and its rank would wait: let it go.
-    if (!parts_.spare) parts_.spare.reset(::fcntl(parts_.wake.get(), F_DUPFD_CLOEXEC, 0));
+    if (!parts_.spare) parts_.spare.reset(::fcntl(parts_.wake.fd(), F_DUPFD_CLOEXEC, 0));
     parts_.spare.reset();
     socket.reset(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool came = static_cast<bool>(socket);
     socket.reset();
-    parts_.spare.reset(::fcntl(parts_.wake.get(), F_DUPFD_CLOEXEC, 0));
+    parts_.spare.reset(::fcntl(parts_.wake.fd(), F_DUPFD_CLOEXEC, 0));
     if (came) count_refusal(Refusal::no_room);
     return came;
   }
@@ -280,8 +280,8 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
   if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
   guests_.emplace(number, Guest{std::move(socket), Parley::accept(boot_.secret(), parties_),
                                 time_.now_ns() + parts_.own->guest_ns});
-  if (is_announced_) wake();  // who sleeps has not known of this deadline
-  hear_guest(number);         // it may have spoken already
+  parts_.wake.ring_if_announced();  // who sleeps has not known of this deadline
+  hear_guest(number);               // it may have spoken already
   return true;
 }
 
@@ -332,7 +332,7 @@ void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
   if (is_dialing) {  // again, if the guest is gone meanwhile
     peer.state = TcpPeer::State::dialing;
     peer.dial_at_ns = time_.now_ns() + kFirstPauseNs;
-    if (is_announced_) wake();
+    parts_.wake.ring_if_announced();
   }
   if (!guest.parley.welcome(guest.socket.get())) return refuse(number, Refusal::silent);
   peer.socket = std::move(guest.socket);

@@ -184,7 +184,7 @@ void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
   }
   if (!is_flusher_) return;
   boot_due_.set(1);
-  if (is_announced_) wake();  // who sleeps has not known of it
+  parts_.wake.ring_if_announced();  // who sleeps has not known of it
 }
 
 void TcpTransport::send_kept_cards() {

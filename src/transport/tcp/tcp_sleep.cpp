@@ -1,7 +1,5 @@
 // Going to sleep and waking up. All that can end a sleep is a descriptor that stays readable until
 // poll() has looked: so nothing can be missed between the last look and the sleep.
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "transport/nap.hpp"
@@ -18,11 +16,6 @@ constexpr std::int64_t kUnsentCardSleepUs = 1'000;
 constexpr std::int64_t kIdleBootSleepUs = 10'000;
 constexpr std::uint32_t kFruitlessEnds = 16;
 
-void drain(int event_fd) noexcept {
-  std::uint64_t ignored = 0;
-  if (::read(event_fd, &ignored, sizeof ignored) < 0) return;  // drained by somebody else
-}
-
 }  // namespace
 
 // Nothing is held back while nobody looks, and room in a full socket is news.
@@ -30,8 +23,8 @@ void TcpTransport::announce() noexcept {
   const carried::Entered entered(lock_);
   boot_due_.set(1);
   while (!held_.empty()) flush(*held_.back());
-  is_announced_ = true;
-  if (!news_.empty() || !written_.empty()) wake();
+  parts_.wake.announce();
+  if (!news_.empty() || !written_.empty()) parts_.wake.ring();
   bool has_deadlines = !guests_.empty();
   for (const Rank rank : hot_)  // who cannot be watched is looked at by the clock
     has_deadlines = !watch_again(*known(rank)) || has_deadlines;
@@ -51,13 +44,7 @@ void TcpTransport::announce() noexcept {
 
 void TcpTransport::retract() noexcept {
   const carried::Entered entered(lock_);
-  is_announced_ = false;
-}
-
-// A full counter (EAGAIN) is a wake-up already.
-void TcpTransport::wake() noexcept {
-  const std::uint64_t one = 1;
-  if (::write(parts_.wake.get(), &one, sizeof one) < 0) return;
+  parts_.wake.retract();
 }
 
 void TcpTransport::sleep(std::int64_t timeout_us) noexcept {
@@ -74,12 +61,12 @@ SleepOn TcpTransport::sleep_on() noexcept {
     boot_wakes_.set(kFruitlessEnds / 2);
     boot_due_.set(1);
   }
-  return {.fds = {parts_.wake.get(), parts_.epoll.get(), is_broken || is_deaf ? -1 : boot_fd_},
+  return {.fds = {parts_.wake.fd(), parts_.epoll.get(), is_broken || is_deaf ? -1 : boot_fd_},
           .limit_us = limit_us};
 }
 
 void TcpTransport::slept(unsigned ready) noexcept {
-  if ((ready & 1) != 0) drain(parts_.wake.get());
+  if ((ready & 1) != 0) parts_.wake.drain();
   if ((ready & 4) == 0) return;
   boot_due_.set(1);
   boot_wakes_.set(boot_wakes_.get() + 1);  // receive_boot() clears it

@@ -2,7 +2,6 @@
 // back, has the argument.
 #include <linux/sockios.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -54,7 +53,7 @@ void TcpTransport::kick_later(Rank rank) noexcept {
   TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self)
     return kick(rank);
-  if (is_announced_)
+  if (parts_.wake.is_announced())
     flush(*peer);  // nobody may come for what is held
   else
     hold(*peer);

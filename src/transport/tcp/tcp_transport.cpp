@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -92,9 +91,8 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
   if (auto checked = check_calls(parts.listeners.all.front().socket.get(), parts.epoll.get());
       !checked)
     return std::move(checked.error());
-  parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!parts.wake) return with_advice(base::system_error("tcp: eventfd"));
-  parts.spare.reset(::fcntl(parts.wake.get(), F_DUPFD_CLOEXEC, 0));
+  if (!parts.wake.open()) return with_advice(base::system_error("tcp: eventfd"));
+  parts.spare.reset(::fcntl(parts.wake.fd(), F_DUPFD_CLOEXEC, 0));
   if (!parts.spare) return with_advice(base::system_error("tcp: a descriptor in reserve"));
   {
     const std::scoped_lock lock(parts.own->mutex);

@@ -29,6 +29,7 @@
 #include "boot/silence.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/wakeup.hpp"
 #include "transport/tcp/tcp_card.hpp"
 #include "transport/tcp/tcp_peer.hpp"
 #include "transport/tcp/tcp_transport.hpp"
@@ -64,7 +65,7 @@ class TcpTransport final : public Transport {
     std::shared_ptr<OwnSide> own;
     boot::Listeners listeners;
     base::UniqueFd epoll;
-    base::UniqueFd wake;
+    carried::Wakeup wake;
     base::UniqueFd spare;  // to be closed when no descriptor is left for a guest
     std::uint32_t lane = 0;
   };
@@ -111,7 +112,7 @@ class TcpTransport final : public Transport {
   void slept(unsigned ready) noexcept override;
   Sleepers sleepers() noexcept override { return {this}; }
   void retract() noexcept override;
-  void wake() noexcept override;
+  void wake() noexcept override { parts_.wake.ring(); }
 
   std::int64_t now_ns() noexcept override { return time_.now_ns(); }
   void pause(unsigned spins) noexcept override {
@@ -246,8 +247,7 @@ class TcpTransport final : public Transport {
   std::int64_t confirmed_ns_ = 0;  // last look at unconfirmed_
   std::int64_t received_ns_ = 0;   // last look at the side channel
   std::int64_t asked_ns_ = 0;      // our last card went out
-  bool is_announced_ = false;
-  bool has_told_ = false;  // something, in this poll
+  bool has_told_ = false;          // something, in this poll
   bool is_leaving_ = false;
   mutable bool is_undrained_ = false;  // when drained() was asked last
   bool is_flusher_ = false;            // who holds the lock is none of the engine's threads
