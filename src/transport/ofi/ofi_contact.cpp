@@ -306,8 +306,7 @@ void OfiTransport::opened(OfiPeer& peer) {
 }
 
 void OfiTransport::refuse(Refusal why) noexcept {
-  std::uint64_t& count = refused_[static_cast<std::size_t>(why)];
-  if (++count == 1)
+  if (refused_.add(why) == 1)
     PHOTON_LOG(log_, warn, "ofi: refused a message that %s; more of the kind are counted",
                refusal_text(why));
 }

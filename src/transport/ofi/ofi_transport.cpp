@@ -44,6 +44,9 @@ const char* refusal_text(Refusal why) noexcept {
     case Refusal::unexpected: return "is of no rank that was expected to say it";
     case Refusal::wrong_key: return "does not bear the key of the rank that it says it is of";
     case Refusal::wrong_secret: return "does not show that its sender knows the job's secret";
+    case Refusal::silent:
+    case Refusal::crowded:
+    case Refusal::no_room: break;
   }
   return "?";
 }
@@ -151,11 +154,7 @@ OfiTransport::~OfiTransport() {
 
 Strangers OfiTransport::strangers() const noexcept {
   const carried::Entered entered(lock_);
-  return {.garbage = refused(Refusal::garbage),
-          .version = refused(Refusal::version),
-          .unexpected = refused(Refusal::unexpected),
-          .wrong_key = refused(Refusal::wrong_key),
-          .wrong_secret = refused(Refusal::wrong_secret)};
+  return refused_.counts();
 }
 
 void OfiTransport::describe(Rank rank, ph_path& path) {
@@ -168,10 +167,7 @@ void OfiTransport::describe(Rank rank, ph_path& path) {
   std::string reason = "no contact yet: it is met when first used";
   if (rank == parties_.self) {
     reason = "itself: records by a ring; peers by " + by;
-    for (std::size_t i = 0; i < kRefusals; ++i)
-      if (refused_[i] != 0)
-        reason += "; refused " + std::to_string(refused_[i]) + " whose message " +
-                  refusal_text(static_cast<Refusal>(i));
+    reason += refused_.words("whose message", refusal_text);
   } else if (peer != nullptr && peer->is_open()) {
     reason = by + ": records and payload in messages of up to " +
              std::to_string(parts_.message_bytes) + " bytes, copied at both ends";

@@ -12,7 +12,6 @@
 // slept().
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -29,6 +28,7 @@
 #include "boot/boot.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/refusals.hpp"
 #include "transport/carried/wakeup.hpp"
 #include "transport/ofi/ofi_card.hpp"
 #include "transport/ofi/ofi_exposures.hpp"
@@ -50,15 +50,8 @@ struct OwnSide {
   std::uint64_t lanes_count = 0;
 };
 
-// Why a message that came was thrown away.
-enum class Refusal : std::uint8_t {
-  garbage,       // it is none of this protocol, or longer than any of it
-  version,       // of another version of it
-  unexpected,    // of no rank of this job and lane, or not what that rank could say now
-  wrong_key,     // it does not bear the key that was given to the rank it says it is
-  wrong_secret,  // a proof that is none
-};
-inline constexpr std::size_t kRefusals = 5;
+using carried::Refusal;
+// What is said of who was turned away for that reason; "?" for one that this transport has not.
 const char* refusal_text(Refusal why) noexcept;
 
 class OfiTransport final : public Transport {
@@ -133,9 +126,7 @@ class OfiTransport final : public Transport {
   void describe(Rank rank, ph_path& path) override;
 
   // For tests.
-  std::uint64_t refused(Refusal why) const noexcept {
-    return refused_[static_cast<std::size_t>(why)];
-  }
+  std::uint64_t refused(Refusal why) const noexcept { return refused_.count(why); }
   const OfiCard& card() const noexcept { return parts_.card; }
 
  private:
@@ -267,7 +258,7 @@ class OfiTransport final : public Transport {
   std::vector<std::unique_ptr<OfiPeer>> peers_;
   std::vector<OfiPeer*> waiting_;  // have something to send and found no room
   std::vector<OfiPeer*> retried_;
-  std::array<std::uint64_t, kRefusals> refused_{};
+  carried::Refusals refused_;
   std::vector<OfiPeer*> unconfirmed_;
   std::int64_t confirmed_ns_ = 0;  // last look at those
   std::vector<Answer> answers_;    // to who asks how far we are

@@ -353,8 +353,7 @@ void TcpTransport::refuse(std::uint32_t number, Refusal why) {
 }
 
 void TcpTransport::count_refusal(Refusal why) noexcept {
-  std::uint64_t& count = refused_[static_cast<std::size_t>(why)];
-  ++count;
+  const std::uint64_t count = refused_.add(why);
   if (why == Refusal::silent) return;  // who dials at the same time as we hangs up, too
   if (count == 1)
     PHOTON_LOG(log_, warn, "tcp: refused a connection to %s that %s; more of the kind are counted",

@@ -52,6 +52,7 @@ const char* refusal_text(Refusal why) noexcept {
     case Refusal::wrong_secret: return "does not know the job's secret";
     case Refusal::crowded: return "had to make room for others that had not said who they are";
     case Refusal::no_room: return "found no descriptor left (ulimit -n)";
+    case Refusal::wrong_key: break;
   }
   return "?";
 }
@@ -145,13 +146,7 @@ TcpTransport::~TcpTransport() {
 
 Strangers TcpTransport::strangers() const noexcept {
   const carried::Entered entered(lock_);
-  return {.silent = refused(Refusal::silent),
-          .garbage = refused(Refusal::garbage),
-          .version = refused(Refusal::version),
-          .unexpected = refused(Refusal::unexpected),
-          .wrong_secret = refused(Refusal::wrong_secret),
-          .crowded = refused(Refusal::crowded),
-          .no_room = refused(Refusal::no_room)};
+  return refused_.counts();
 }
 
 void TcpTransport::describe(Rank rank, ph_path& path) {
@@ -162,10 +157,7 @@ void TcpTransport::describe(Rank rank, ph_path& path) {
   std::string reason = "no contact yet: it is met when first used";
   if (rank == parties_.self) {
     reason = "itself: records by a ring; peers connect to " + card_.addresses.text();
-    for (std::size_t i = 0; i < kRefusals; ++i)
-      if (refused_[i] != 0)
-        reason += "; refused " + std::to_string(refused_[i]) + " that " +
-                  refusal_text(static_cast<Refusal>(i));
+    reason += refused_.words("that", refusal_text);
   } else if (peer != nullptr && peer->is_open()) {
     reason = "a connection from " + boot::own_end(peer->socket.get()).text() + " to " +
              boot::other_end(peer->socket.get()).text() +

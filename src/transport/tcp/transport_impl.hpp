@@ -11,7 +11,6 @@
 // words that are atomic here.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,6 +28,7 @@
 #include "boot/silence.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/refusals.hpp"
 #include "transport/carried/wakeup.hpp"
 #include "transport/tcp/tcp_card.hpp"
 #include "transport/tcp/tcp_peer.hpp"
@@ -46,17 +46,8 @@ struct OwnSide {
   std::uint64_t lanes_count = 0;
 };
 
-// Why a connection that came was refused.
-enum class Refusal : std::uint8_t {
-  silent,        // it did not say who it is in time, or went
-  garbage,       // it does not speak this protocol
-  version,       // another version of it
-  unexpected,    // no rank of this job and lane, or one that is connected
-  wrong_secret,  // it does not know the secret
-  crowded,       // too many at a time had not said who they are
-  no_room,       // no descriptor was left for it
-};
-inline constexpr std::size_t kRefusals = 7;
+using carried::Refusal;
+// What is said of who was turned away for that reason; "?" for one that this transport has not.
 const char* refusal_text(Refusal why) noexcept;
 
 class TcpTransport final : public Transport {
@@ -124,9 +115,7 @@ class TcpTransport final : public Transport {
 
   // For tests: where it listens, and how many guests were refused for this.
   const Address& address() const noexcept { return card_.addresses.front(); }
-  std::uint64_t refused(Refusal why) const noexcept {
-    return refused_[static_cast<std::size_t>(why)];
-  }
+  std::uint64_t refused(Refusal why) const noexcept { return refused_.count(why); }
 
  private:
   class FramePort;
@@ -235,7 +224,7 @@ class TcpTransport final : public Transport {
   std::vector<std::pair<Rank, TcpCard>> kept_cards_;  // the bootstrap had no room for them
   std::map<std::uint32_t, Guest> guests_;
   std::uint32_t next_guest_ = 0;
-  std::array<std::uint64_t, kRefusals> refused_{};
+  carried::Refusals refused_;
   std::vector<News> news_;
   std::vector<News> telling_;
   std::vector<News> written_;  // to be told after what else came
