@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "transport/carried/free_entries.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -22,17 +21,6 @@ constexpr std::size_t kMostSends = 2048;  // of all peers, unless that were less
 std::size_t window_slots(std::size_t peers_count) noexcept {
   if (peers_count == 0) return 1;
   return std::clamp<std::size_t>(kMostSends / peers_count, 1, kMostWindowSlots);
-}
-
-base::Result<> take_lane(OwnSide& own, std::uint64_t most) {
-  const std::scoped_lock lock(own.mutex);
-  if (own.lanes_count == most)
-    return base::Error{.status = PH_ERR_MEMORY,
-                       .what = "all " + std::to_string(most) +
-                               " lanes are open, the context's own included; close one or raise "
-                               "PHOTON_MAX_LANES"};
-  ++own.lanes_count;
-  return {};
 }
 
 }  // namespace
@@ -61,13 +49,11 @@ base::Result<std::unique_ptr<Transport>> open_ofi_over(const base::Config& confi
                                                        OpenFabric open, const OfiOptions& options) {
   if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
-  own->open = std::move(open);
-  own->regions_count = config.max_regions;
+  own->open_fabric = std::move(open);
   own->give_back_ns = options.give_back_ns;
   own->time = options.time;
-  auto regions = carried::own_or_given(options.regions, config.max_regions);
-  if (!regions) return std::move(regions.error());
-  own->regions = std::move(*regions);
+  if (auto opened = own->open(options.regions, config.max_regions); !opened)
+    return std::move(opened.error());
   return OfiTransport::open(config, boot, std::move(own), 0);
 }
 
@@ -80,15 +66,15 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   parts.window_slots = window_slots(peers_count);
   const std::size_t pieces_count =
       config.ofi_direct_least_bytes == 0 ? 0 : peers_count * parts.window_slots;
-  auto fabric = own->open({.provider = config.ofi_provider.view(),
-                           .domain = config.ofi_domain.view(),
-                           .is_one_host = boot.local_size() == boot.size(),
-                           .met = config.tcp_preferred.view(),
-                           .peers_count = peers_count,
-                           .sends_count = peers_count * parts.window_slots,
-                           .receives_count = kReceives + kSpareReceives,
-                           .pieces_count = pieces_count,
-                           .told_count = pieces_count});
+  auto fabric = own->open_fabric({.provider = config.ofi_provider.view(),
+                                  .domain = config.ofi_domain.view(),
+                                  .is_one_host = boot.local_size() == boot.size(),
+                                  .met = config.tcp_preferred.view(),
+                                  .peers_count = peers_count,
+                                  .sends_count = peers_count * parts.window_slots,
+                                  .receives_count = kReceives + kSpareReceives,
+                                  .pieces_count = pieces_count,
+                                  .told_count = pieces_count});
   if (!fabric) return std::move(fabric.error());
   parts.fabric = std::move(*fabric);
   const auto& traits = parts.fabric->traits();
@@ -105,7 +91,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   if (!parts.wake.open()) return base::system_error("ofi: eventfd");
   parts.own = std::move(own);
   parts.lane = lane;
-  if (auto taken = take_lane(*parts.own, config.max_lanes); !taken) return std::move(taken.error());
+  if (auto taken = parts.own->take_lane(config.max_lanes); !taken) return std::move(taken.error());
   return std::unique_ptr<Transport>(std::make_unique<OfiTransport>(config, boot, std::move(parts)));
 }
 
@@ -123,7 +109,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
       time_(parts_.own->time),
       log_(config.log, boot.rank()),
       peers_(boot.size()),
-      exposures_(*parts_.fabric, {parts_.own->regions.get(), parts_.own->regions_count}),
+      exposures_(*parts_.fabric, parts_.own->regions()),
       boot_fd_(boot.poll_fd()),
       flusher_(lock_, [this] { return flush_held(); }) {
   waiting_.reserve(2 * peers_.size());  // kick() may not fail
@@ -148,8 +134,7 @@ OfiTransport::~OfiTransport() {
   peers_.clear();
   parts_.messages.reset();
   parts_.receives.reset();
-  const std::scoped_lock lock(parts_.own->mutex);
-  --parts_.own->lanes_count;
+  parts_.own->give_lane_back();
 }
 
 Strangers OfiTransport::strangers() const noexcept {

@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -28,6 +27,7 @@
 #include "boot/boot.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/own_side.hpp"
 #include "transport/carried/refusals.hpp"
 #include "transport/carried/wakeup.hpp"
 #include "transport/ofi/ofi_card.hpp"
@@ -40,14 +40,9 @@
 namespace photon::transport::ofi {
 
 // What the lanes of a rank share.
-struct OwnSide {
-  OpenFabric open;
-  std::shared_ptr<RegionEntry[]> regions;
-  std::size_t regions_count = 0;
+struct OwnSide : carried::OwnSide {
+  OpenFabric open_fabric;
   std::int64_t give_back_ns = 0;
-  base::TimeSource time;
-  std::mutex mutex;  // of:
-  std::uint64_t lanes_count = 0;
 };
 
 using carried::Refusal;
@@ -105,9 +100,7 @@ class OfiTransport final : public Transport {
                                                      boot::Boot& boot) override;
 
   std::span<std::byte> arena() noexcept override { return {}; }
-  std::span<RegionEntry> regions() noexcept override {
-    return {parts_.own->regions.get(), parts_.own->regions_count};
-  }
+  std::span<RegionEntry> regions() noexcept override { return parts_.own->regions(); }
 
   void announce() noexcept override;
   void sleep(std::int64_t timeout_us) noexcept override;

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/resource_limits.hpp"
-#include "transport/carried/free_entries.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
@@ -65,12 +64,10 @@ base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, bo
                                                   const TcpOptions& options) {
   if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
-  own->regions_count = config.max_regions;
   own->guest_ns = options.guest_ns;
   own->time = options.time;
-  auto regions = carried::own_or_given(options.regions, config.max_regions);
-  if (!regions) return std::move(regions.error());
-  own->regions = std::move(*regions);
+  if (auto opened = own->open(options.regions, config.max_regions); !opened)
+    return std::move(opened.error());
   return TcpTransport::open(config, boot, std::move(own), 0);
 }
 
@@ -95,15 +92,7 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
   if (!parts.wake.open()) return with_advice(base::system_error("tcp: eventfd"));
   parts.spare.reset(::fcntl(parts.wake.fd(), F_DUPFD_CLOEXEC, 0));
   if (!parts.spare) return with_advice(base::system_error("tcp: a descriptor in reserve"));
-  {
-    const std::scoped_lock lock(parts.own->mutex);
-    if (parts.own->lanes_count == config.max_lanes)
-      return base::Error{.status = PH_ERR_MEMORY,
-                         .what = "all " + std::to_string(config.max_lanes) +
-                                 " lanes are open, the context's own included; close one or raise "
-                                 "PHOTON_MAX_LANES"};
-    ++parts.own->lanes_count;
-  }
+  if (auto taken = parts.own->take_lane(config.max_lanes); !taken) return std::move(taken.error());
   return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(config, boot, std::move(parts)));
 }
 
@@ -140,8 +129,7 @@ TcpTransport::~TcpTransport() {
     flush(*peer);
     part(*peer);
   }
-  const std::scoped_lock lock(parts_.own->mutex);
-  --parts_.own->lanes_count;
+  parts_.own->give_lane_back();
 }
 
 Strangers TcpTransport::strangers() const noexcept {

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,6 +27,7 @@
 #include "boot/silence.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/own_side.hpp"
 #include "transport/carried/refusals.hpp"
 #include "transport/carried/wakeup.hpp"
 #include "transport/tcp/tcp_card.hpp"
@@ -37,13 +37,8 @@
 namespace photon::transport::tcp {
 
 // What the lanes of a rank share.
-struct OwnSide {
-  std::shared_ptr<RegionEntry[]> regions;
-  std::size_t regions_count = 0;
+struct OwnSide : carried::OwnSide {
   std::int64_t guest_ns = 0;  // as TcpOptions has it
-  base::TimeSource time;
-  std::mutex mutex;  // of:
-  std::uint64_t lanes_count = 0;
 };
 
 using carried::Refusal;
@@ -93,9 +88,7 @@ class TcpTransport final : public Transport {
                                                      boot::Boot& boot) override;
 
   std::span<std::byte> arena() noexcept override { return {}; }
-  std::span<RegionEntry> regions() noexcept override {
-    return {parts_.own->regions.get(), parts_.own->regions_count};
-  }
+  std::span<RegionEntry> regions() noexcept override { return parts_.own->regions(); }
 
   void announce() noexcept override;
   void sleep(std::int64_t timeout_us) noexcept override;
