@@ -74,7 +74,7 @@ base::Result<Link*> OfiTransport::connect(Rank rank) {
       return gone_error(rank, ": connect to a rank that has ended");
     }
     peer.has_asked = true;
-    asked_ns_ = time_.now_ns();
+    side_channel_.asked(time_.now_ns());
   }
   return &peer.link->view();
 }
@@ -91,8 +91,7 @@ void OfiTransport::disconnect(Rank rank) noexcept {
 base::Result<bool> OfiTransport::send_card(Rank rank, OfiCard::What what) {
   OfiCard card = parts_.card;
   card.what = what;
-  boot_due_.set(1);
-  return boot_.send(rank, encode(card), {});
+  return side_channel_.send(rank, encode(card));
 }
 
 void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
@@ -143,13 +142,12 @@ void OfiTransport::cut_off(Rank rank, const std::string& why) noexcept {
 
 void OfiTransport::tell_who_is_cut_off() {
   const auto told = std::exchange(cut_off_, {});
-  if (boot_broken_.get() != 0) return;
+  if (side_channel_.is_broken()) return;
   for (const CutOff& one : told) {
     OfiCard card = parts_.card;
     card.what = OfiCard::What::gone;
     card.set_why(one.why);
-    boot_due_.set(1);
-    const auto sent = boot_.send(one.rank, encode(card), {});
+    const auto sent = side_channel_.send(one.rank, encode(card));
     // Who has ended need not know; who has much to read is told later.
     if (!sent && sent.error().status == PH_AGAIN) cut_off_.push_back(one);
   }

@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t kMostCompletions = 32;  // of one call of the provider's
 constexpr int kMostReads = 8;
-constexpr int kMessagesPerPoll = 64;
-constexpr std::int64_t kReceiveNs = 50'000;
-constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
-constexpr std::int64_t kSoonNs = 20'000'000;
 constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended or a message to it has failed, and after the last
 // of what still came from it.
@@ -60,7 +56,9 @@ void OfiTransport::poll(Sink& sink) noexcept {
   if (lingering_ != 0 && time_.now_ns() - lingering_ns_ >= kLingerNs) end_our_doors();
   const std::int64_t now = time_.now_ns();
   if (!unconfirmed_.empty()) look_for_silence(now);
-  if (is_boot_due(now)) receive_boot();
+  const bool is_look_due = side_channel_.is_due(now);
+  if (unsettled_ != 0 && now - attended_ns_ >= kAttendNs) attend(now);
+  if (is_look_due) receive_boot();
   answer_who_asked();
   if (!cut_off_.empty()) tell_who_is_cut_off();
   if (!news_.empty()) dispatch(sink);
@@ -217,22 +215,11 @@ void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
   }
 }
 
-bool OfiTransport::is_boot_due(std::int64_t now) noexcept {
-  const bool is_asked = boot_due_.get() != 0;
-  if (unsettled_ != 0 && now - attended_ns_ >= kAttendNs) attend(now);
-  if (boot_broken_.get() != 0) return false;
-  const bool is_soon = now - asked_ns_ < kSoonNs;
-  if (!is_asked && now - received_ns_ < (is_soon ? kReceiveSoonNs : kReceiveNs)) return false;
-  received_ns_ = now;
-  return true;
-}
-
 void OfiTransport::receive_boot() {
-  boot_due_.set(0);
-  for (int i = 0; i < kMessagesPerPoll; ++i) {
-    auto received = boot_.receive();
+  side_channel_.begin_look();
+  for (;;) {
+    auto received = side_channel_.next();
     if (!received) {
-      boot_broken_.set(1);
       PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
       for (const auto& peer : peers_) {
         if (peer == nullptr || peer->state != OfiPeer::State::asked) continue;
@@ -243,10 +230,8 @@ void OfiTransport::receive_boot() {
       return;
     }
     if (!*received) return;
-    boot_wakes_.set(0);
     boot_message(**received);
   }
-  boot_due_.set(1);
 }
 
 void OfiTransport::boot_message(boot::Message& message) {
@@ -308,7 +293,7 @@ void OfiTransport::end(OfiPeer& peer, base::Error why) {
     peer.window->forget_waiting();
     if (peer.window->is_idle()) peer.window.reset();
   }
-  boot_due_.set(1);  // which may know that it left in order
+  side_channel_.look_soon();  // which may know that it left in order
   end_pieces(peer);
   if (peer.is_released) {
     peer.link.reset();
@@ -334,7 +319,7 @@ void OfiTransport::end_all(const std::string& why) {
 void OfiTransport::dispatch(Sink& sink) {
   const bool has_gone = std::any_of(news_.begin(), news_.end(),
                                     [](const News& one) { return one.kind == News::Kind::gone; });
-  if (has_gone && boot_broken_.get() == 0) receive_boot();
+  if (has_gone && !side_channel_.is_broken()) receive_boot();
   std::swap(news_, telling_);
   // What lies in rings has been seen by now, and pieces may have told of themselves before it came.
   const auto is_early = [](const News& one) {

@@ -9,12 +9,10 @@ namespace photon::transport::ofi {
 
 namespace {
 
-// While attend() has deadlines to keep, the provider may need driving, the side channel holds back
-// what we sent, or its descriptor wakes us for nothing.
+// While attend() has deadlines to keep, or the provider may need driving or the side channel holds
+// back what we sent.
 constexpr std::int64_t kUnsettledSleepUs = 2'000;
 constexpr std::int64_t kUnsentSleepUs = 1'000;
-constexpr std::int64_t kIdleBootSleepUs = 10'000;
-constexpr std::uint32_t kFruitlessEnds = 16;
 // Between two looks at a provider without a descriptor; and at one with: what such a descriptor
 // leaves out depends on the provider, and costs this much instead of a hang.
 constexpr std::int64_t kNapUs = 200;
@@ -29,11 +27,11 @@ std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
 void OfiTransport::announce() noexcept {
   const carried::Entered entered(lock_);
   parts_.wake.announce();
-  boot_due_.set(1);
+  side_channel_.look_soon();
   if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) parts_.wake.ring();
   std::int64_t longest_us = -1;
-  if (!boot_.idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() || !stalled_.empty() ||
-      parts_.receives->is_short())
+  if (!side_channel_.is_idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() ||
+      !stalled_.empty() || parts_.receives->is_short())
     longest_us = kUnsentSleepUs;
   else if (unsettled_ != 0)
     longest_us = kUnsettledSleepUs;
@@ -55,14 +53,8 @@ void OfiTransport::sleep(std::int64_t timeout_us) noexcept {
 // descriptor does not tell.
 SleepOn OfiTransport::sleep_on() noexcept {
   const carried::Visit visit(lock_);
-  const bool is_broken = boot_broken_.get() != 0;
-  const bool is_deaf = boot_wakes_.get() >= kFruitlessEnds;
-  std::int64_t limit_us = longest_sleep_us_.get();
-  if (is_deaf && !is_broken) {
-    limit_us = sooner(limit_us, kIdleBootSleepUs);
-    boot_wakes_.set(kFruitlessEnds / 2);
-    boot_due_.set(1);
-  }
+  const auto side_channel = side_channel_.sleep_on(longest_sleep_us_.get());
+  std::int64_t limit_us = side_channel.limit_us;
   int wait_fd = is_broken_ || is_wait_broken_ ? -1 : parts_.fabric->traits().wait_fd;
   const auto may = wait_fd < 0 ? Fabric::MayWait::yes : parts_.fabric->may_wait();
   if (may == Fabric::MayWait::not_now) limit_us = 0;
@@ -74,15 +66,12 @@ SleepOn OfiTransport::sleep_on() noexcept {
     limit_us = sooner(limit_us, kNapUs);
     wait_fd = -1;
   }
-  return {.fds = {parts_.wake.fd(), wait_fd, is_broken || is_deaf ? -1 : boot_fd_},
-          .limit_us = limit_us};
+  return {.fds = {parts_.wake.fd(), wait_fd, side_channel.fd}, .limit_us = limit_us};
 }
 
 void OfiTransport::slept(unsigned ready) noexcept {
   if ((ready & 1) != 0) parts_.wake.drain();
-  if ((ready & 4) == 0) return;
-  boot_due_.set(1);
-  boot_wakes_.set(boot_wakes_.get() + 1);  // receive_boot() clears it
+  if ((ready & 4) != 0) side_channel_.slept();
 }
 
 }  // namespace photon::transport::ofi

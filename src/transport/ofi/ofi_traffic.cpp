@@ -211,7 +211,7 @@ bool OfiTransport::has_left_all() const noexcept {
       return false;
     if (peer->is_unsent() && !is_broken_) return false;
   }
-  return boot_.idle();
+  return side_channel_.is_idle();
 }
 
 // What peers still send is read off until nothing came for a while: an end with unread bytes may be
@@ -240,7 +240,7 @@ void OfiTransport::say_goodbye() {
     take_arrived();
     static_cast<void>(parts_.receives->post());
     flush_waiting();
-    if (boot_broken_.get() == 0) receive_boot();
+    if (!side_channel_.is_broken()) receive_boot();
     now = time_.now_ns();
     if (has_come || std::any_of(peers_.begin(), peers_.end(), is_owed))
       quiet_until = now + kQuietNs;

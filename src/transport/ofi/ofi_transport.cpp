@@ -110,7 +110,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
       log_(config.log, boot.rank()),
       peers_(boot.size()),
       exposures_(*parts_.fabric, parts_.own->regions()),
-      boot_fd_(boot.poll_fd()),
+      side_channel_(boot),
       flusher_(lock_, [this] { return flush_held(); }) {
   waiting_.reserve(2 * peers_.size());  // kick() may not fail
   retried_.reserve(2 * peers_.size());

@@ -29,6 +29,7 @@
 #include "transport/carried/flusher.hpp"
 #include "transport/carried/own_side.hpp"
 #include "transport/carried/refusals.hpp"
+#include "transport/carried/side_channel.hpp"
 #include "transport/carried/wakeup.hpp"
 #include "transport/ofi/ofi_card.hpp"
 #include "transport/ofi/ofi_exposures.hpp"
@@ -138,7 +139,6 @@ class OfiTransport final : public Transport {
     Rank rank = 0;
     unsigned looks = 0;  // before it
   };
-  using Flag = sync::Hint<Policy, std::uint32_t>;
 
   // ofi_contact.cpp
   OfiPeer* known(Rank rank) const noexcept {
@@ -226,7 +226,6 @@ class OfiTransport final : public Transport {
   void take_open(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
   void take_next(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
   void cut_off_disorder(OfiPeer& peer);
-  bool is_boot_due(std::int64_t now) noexcept;
   void receive_boot();
   void boot_message(boot::Message& message);
   void attend(std::int64_t now_ns);
@@ -261,8 +260,6 @@ class OfiTransport final : public Transport {
   std::size_t unsettled_ = 0;  // peers that attend() has to look at
   std::size_t under_way_ = 0;  // messages
   std::int64_t attended_ns_ = 0;
-  std::int64_t received_ns_ = 0;   // last look at the side channel
-  std::int64_t asked_ns_ = 0;      // our last card went out
   std::int64_t heard_ns_ = 0;      // of the poll under way
   bool is_behind_ = false;         // it took all that there was room for; more may have arrived
   bool is_retrying_ = false;       // the flusher knows of who waits
@@ -290,10 +287,7 @@ class OfiTransport final : public Transport {
   bool is_wait_broken_ = false;        // its descriptor cannot be waited for
   mutable bool is_undrained_ = false;  // when drained() was asked last
 
-  Flag boot_due_;
-  Flag boot_broken_;
-  Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
-  const int boot_fd_;
+  carried::SideChannel side_channel_;
   sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
   carried::Flusher flusher_;                           // last: it ends first
 };

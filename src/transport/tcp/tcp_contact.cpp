@@ -82,7 +82,7 @@ base::Result<Link*> TcpTransport::connect(Rank rank) {
       return gone_error(rank, ": connect to a rank that has ended");
     }
     peer.has_asked = true;
-    asked_ns_ = time_.now_ns();
+    side_channel_.asked(time_.now_ns());
   }
   return &peer.link->view();
 }
@@ -97,8 +97,7 @@ void TcpTransport::disconnect(Rank rank) noexcept {
 }
 
 base::Result<bool> TcpTransport::send_card(Rank rank, const TcpCard& card) {
-  boot_due_.set(1);
-  return boot_.send(rank, encode(card), {});
+  return side_channel_.send(rank, encode(card));
 }
 
 void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {

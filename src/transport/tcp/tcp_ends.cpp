@@ -71,7 +71,7 @@ void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
 // A close over unread bytes is a reset, which takes the last words from the stream. Who cuts a rank
 // off sends a card with the reason first: that may still be on its way.
 void TcpTransport::await_reason(TcpPeer& peer) {
-  boot_due_.set(1);
+  side_channel_.look_soon();
   if (peer.boot_gone_ns != 0) return end(peer, reset_error(peer.rank));
   peer.is_reset = true;
   peer.is_mute = true;
@@ -124,7 +124,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
           .status = PH_ERR_PEER});
     Pieces::end(slot);
   }
-  boot_due_.set(1);  // which may know that it left in order
+  side_channel_.look_soon();  // which may know that it left in order
   if (peer.is_released) {
     peer.link.reset();
     return;
@@ -172,7 +172,7 @@ base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) {
 // It also sends those of the flusher, to whom the bootstrap does not belong.
 // Without a bootstrap, or memory, nobody can be told.
 void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
-  if (boot_broken_.get() != 0) return;
+  if (side_channel_.is_broken()) return;
   if (!is_flusher_) {
     const auto sent = send_card(rank, card);
     if (sent || sent.error().status != PH_AGAIN) return;
@@ -183,7 +183,7 @@ void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
     return;
   }
   if (!is_flusher_) return;
-  boot_due_.set(1);
+  side_channel_.look_soon();
   parts_.wake.ring_if_announced();  // who sleeps has not known of it
 }
 

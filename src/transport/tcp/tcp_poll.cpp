@@ -25,10 +25,6 @@ constexpr unsigned kLooksForAnswer = 4;
 constexpr std::int64_t kAnswerNs = 20'000;  // for so long
 constexpr int kMostReads = 32;              // of one socket in one poll
 constexpr int kMostEvents = 64;
-constexpr int kMessagesPerPoll = 64;
-constexpr std::int64_t kReceiveNs = 50'000;
-constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
-constexpr std::int64_t kSoonNs = 20'000'000;
 constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended, and after the last of what its kernel still had
 // to deliver.
@@ -97,7 +93,9 @@ void TcpTransport::poll(Sink& sink) noexcept {
     looked_ns_ = now;
     look_at_sockets(&sink);
   }
-  if (is_boot_due(now, patience)) receive_boot();
+  const bool is_look_due = side_channel_.is_due(now, patience);
+  if (now - attended_ns_ >= kAttendNs) attend(now);
+  if (is_look_due) receive_boot();
   if (!has_told_) tell_written();
   if (!news_.empty()) dispatch(sink);
 }
@@ -218,24 +216,12 @@ void TcpTransport::peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink) {
   if ((events & ~std::uint32_t{EPOLLOUT}) != 0 && sink != nullptr) receive(peer, *sink);
 }
 
-bool TcpTransport::is_boot_due(std::int64_t now, unsigned patience) noexcept {
-  const bool is_asked = boot_due_.get() != 0;
-  if (now - attended_ns_ >= kAttendNs) attend(now);
-  if (boot_broken_.get() != 0) return false;
-  const bool is_soon = now - asked_ns_ < kSoonNs;
-  if (!is_asked && now - received_ns_ < patience * (is_soon ? kReceiveSoonNs : kReceiveNs))
-    return false;
-  received_ns_ = now;
-  return true;
-}
-
 void TcpTransport::receive_boot() {
-  boot_due_.set(0);
+  side_channel_.begin_look();
   send_kept_cards();
-  for (int i = 0; i < kMessagesPerPoll; ++i) {
-    auto received = boot_.receive();
+  for (;;) {
+    auto received = side_channel_.next();
     if (!received) {
-      boot_broken_.set(1);
       kept_cards_.clear();
       PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
       for (const auto& peer : peers_) {
@@ -247,10 +233,8 @@ void TcpTransport::receive_boot() {
       return;
     }
     if (!*received) return;
-    boot_wakes_.set(0);
     boot_message(**received);
   }
-  boot_due_.set(1);
 }
 
 void TcpTransport::boot_message(boot::Message& message) {
@@ -307,7 +291,7 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
 void TcpTransport::dispatch(Sink& sink) {
   const bool has_gone = std::any_of(news_.begin(), news_.end(),
                                     [](const News& one) { return one.kind == News::Kind::gone; });
-  if (has_gone && boot_broken_.get() == 0) receive_boot();
+  if (has_gone && !side_channel_.is_broken()) receive_boot();
   std::swap(news_, telling_);
   has_told_ = true;
   for (const News& one : telling_) {

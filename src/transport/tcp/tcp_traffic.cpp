@@ -171,7 +171,7 @@ bool TcpTransport::has_left_all() const noexcept {
     const auto which = card_.addresses.front().is_loopback() ? SIOCOUTQNSD : SIOCOUTQ;
     if (::ioctl(peer->socket.get(), which, &left) == 0 && left != 0) return false;
   }
-  return kept_cards_.empty() && boot_.idle();
+  return kept_cards_.empty() && side_channel_.is_idle();
 }
 
 Reach TcpTransport::reach(Rank rank, std::uint64_t /*address*/,

@@ -109,7 +109,7 @@ TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts p
       time_(parts_.own->time),
       log_(config.log, boot.rank()),
       peers_(boot.size()),
-      boot_fd_(boot.poll_fd()),
+      side_channel_(boot),
       flusher_(lock_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail
   card_.settings = carried::shared_settings(config, boot.size());

@@ -29,6 +29,7 @@
 #include "transport/carried/flusher.hpp"
 #include "transport/carried/own_side.hpp"
 #include "transport/carried/refusals.hpp"
+#include "transport/carried/side_channel.hpp"
 #include "transport/carried/wakeup.hpp"
 #include "transport/tcp/tcp_card.hpp"
 #include "transport/tcp/tcp_peer.hpp"
@@ -126,7 +127,6 @@ class TcpTransport final : public Transport {
     ph_status status = PH_OK;  // done
   };
   enum class Watched : std::uint32_t { listener, peer, guest };
-  using Flag = sync::Hint<Policy, std::uint32_t>;
 
   // tcp_contact.cpp
   TcpPeer* known(Rank rank) const noexcept {
@@ -190,7 +190,6 @@ class TcpTransport final : public Transport {
   void peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink);
   void receive_boot();
   void boot_message(boot::Message& message);
-  bool is_boot_due(std::int64_t now, unsigned patience) noexcept;
   void attend(std::int64_t now_ns);
   void attend(TcpPeer& peer, std::int64_t now_ns);
   void tell(const News& news);
@@ -227,17 +226,12 @@ class TcpTransport final : public Transport {
   std::int64_t looked_ns_ = 0;     // at all sockets
   std::int64_t attended_ns_ = 0;
   std::int64_t confirmed_ns_ = 0;  // last look at unconfirmed_
-  std::int64_t received_ns_ = 0;   // last look at the side channel
-  std::int64_t asked_ns_ = 0;      // our last card went out
   bool has_told_ = false;          // something, in this poll
   bool is_leaving_ = false;
   mutable bool is_undrained_ = false;  // when drained() was asked last
   bool is_flusher_ = false;            // who holds the lock is none of the engine's threads
 
-  Flag boot_due_;
-  Flag boot_broken_;
-  Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
-  const int boot_fd_;
+  carried::SideChannel side_channel_;
   sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
   carried::Flusher flusher_;                           // last: it ends first
 };
