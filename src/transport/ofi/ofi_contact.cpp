@@ -35,17 +35,6 @@ OfiPeer& OfiTransport::remember(Rank rank) {
   return *peers_[rank];
 }
 
-// The engine is about to know its Link.
-base::Result<> OfiTransport::give_link(OfiPeer& peer) {
-  if (peer.link == nullptr) {
-    auto made = carried::CarriedLink::make(config_, peer.rank == parties_.self);
-    if (!made) return std::move(made.error());
-    peer.link = std::move(*made);
-  }
-  peer.is_linked = true;
-  return {};
-}
-
 base::Result<Link*> OfiTransport::connect(Rank rank) {
   const carried::Entered entered(lock_);
   if (rank >= peers_.size())

@@ -145,7 +145,9 @@ class OfiTransport final : public Transport {
     return rank < peers_.size() ? peers_[rank].get() : nullptr;
   }
   OfiPeer& remember(Rank rank);
-  base::Result<> give_link(OfiPeer& peer);
+  base::Result<> give_link(OfiPeer& peer) {
+    return peer.give_link(config_, peer.rank == parties_.self, false);
+  }
   base::Result<bool> send_card(Rank rank, OfiCard::What what);
   void take_card(Rank rank, std::span<const std::byte> bytes);
   void take_gone(OfiPeer& peer, std::string why);

@@ -43,18 +43,6 @@ TcpPeer& TcpTransport::remember(Rank rank) {
   return *peers_[rank];
 }
 
-// The engine is about to know its Link.
-base::Result<> TcpTransport::give_link(TcpPeer& peer) {
-  if (peer.link == nullptr) {
-    auto made = carried::CarriedLink::make(config_, peer.rank == parties_.self);
-    if (!made) return std::move(made.error());
-    peer.link = std::move(*made);
-    peer.link->view().post_kicks = true;
-  }
-  peer.is_linked = true;
-  return {};
-}
-
 base::Result<Link*> TcpTransport::connect(Rank rank) {
   const carried::Entered entered(lock_);
   if (rank >= peers_.size())

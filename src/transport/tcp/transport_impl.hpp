@@ -133,7 +133,9 @@ class TcpTransport final : public Transport {
     return rank < peers_.size() ? peers_[rank].get() : nullptr;
   }
   TcpPeer& remember(Rank rank);
-  base::Result<> give_link(TcpPeer& peer);
+  base::Result<> give_link(TcpPeer& peer) {
+    return peer.give_link(config_, peer.rank == parties_.self, true);
+  }
   base::Result<bool> send_card(Rank rank, const TcpCard& card);
   void take_card(Rank rank, std::span<const std::byte> bytes);
   void dial(TcpPeer& peer);
