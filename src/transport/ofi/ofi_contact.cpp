@@ -52,7 +52,7 @@ base::Result<Link*> OfiTransport::connect(Rank rank) {
   if (rank == parties_.self) {
     peer.state = OfiPeer::State::open;
     --unsettled_;
-    tell({.kind = News::Kind::link, .rank = rank});
+    tell({.kind = News::Kind::link, .peer = &peer});
   } else if (peer.state == OfiPeer::State::asked && !peer.has_asked) {
     auto sent = send_card(rank, OfiCard::What::ask);
     if (!sent || !*sent) {
@@ -288,7 +288,7 @@ void OfiTransport::opened(OfiPeer& peer) {
   peer.state = OfiPeer::State::open;
   if (peer.is_settled()) --unsettled_;
   if (auto given = give_link(peer); !given) return cut_off(peer, given.error());
-  tell({.kind = News::Kind::link, .rank = peer.rank});
+  tell({.kind = News::Kind::link, .peer = &peer});
   flush(peer);
 }
 

@@ -45,7 +45,7 @@ bool OfiTransport::is_told(OfiPeer& peer, std::uint64_t data) {
   const std::uint32_t name = name_in(data);
   if (names_.rank_in(name) != peer.rank || peer.told.unsaid() >= parts_.window_slots) return false;
   peer.told.add(number_in(data));
-  tell({.kind = News::Kind::piece, .rank = peer.rank, .token = name, .why = {}});
+  tell({.kind = News::Kind::piece, .peer = &peer, .name = name});
   if (2 * peer.told.unsaid() >= parts_.window_slots)
     say(peer, {MessageKind::seen, {.key = peer.told.say(), .door = 0}, 0});
   return true;

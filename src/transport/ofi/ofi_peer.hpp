@@ -89,15 +89,15 @@ struct OfiPeer : carried::NetworkPeer {
   std::size_t tells_due = 0;
   std::uint64_t door = 0;  // its door, and where that is
   std::uint64_t door_to = 0;
-  std::size_t door_by = 0;               // by which door of ours
-  Patience door_full;                    // that one has taken nothing to it since then; 0
-  std::string door_words;                // why a piece failed there, by the provider
-  bool is_stalled = false;               // a piece found the provider full
-  bool is_lingering = false;             // it has ended with pieces under way
-  std::optional<base::Error> held_gone;  // on_gone() waits for the pieces that are under way
-  std::unique_ptr<Pieces> pieces;        // null: there was none
-  Told told;                             // us, by its own pieces
-  std::uint64_t wished = 0;              // the latest door of ours that ended at its wish
+  std::size_t door_by = 0;         // by which door of ours
+  Patience door_full;              // that one has taken nothing to it since then; 0
+  std::string door_words;          // why a piece failed there, by the provider
+  bool is_stalled = false;         // a piece found the provider full
+  bool is_lingering = false;       // it has ended with pieces under way
+  bool is_gone_held = false;       // on_gone() waits for the pieces that are under way
+  std::unique_ptr<Pieces> pieces;  // null: there was none
+  Told told;                       // us, by its own pieces
+  std::uint64_t wished = 0;        // the latest door of ours that ended at its wish
 
   // ofi_silence.cpp
   bool is_unconfirmed = false;  // it may not have all that was sent

@@ -38,8 +38,8 @@ bool has_no_way(const OfiPeer& peer) noexcept {
 }  // namespace
 
 // Whoever sleeps meanwhile has not seen it.
-void OfiTransport::tell(News news) {
-  news_.push_back(std::move(news));
+void OfiTransport::tell(const News& news) {
+  news_.add(news);
   parts_.wake.ring_if_announced();
 }
 
@@ -61,7 +61,7 @@ void OfiTransport::poll(Sink& sink) noexcept {
   if (is_look_due) receive_boot();
   answer_who_asked();
   if (!cut_off_.empty()) tell_who_is_cut_off();
-  if (!news_.empty()) dispatch(sink);
+  if (!news_.is_empty()) dispatch(sink);
 }
 
 // What is over makes room; what has arrived is kept for take_arrived(). False: there is no more. (A
@@ -202,7 +202,7 @@ void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
   switch (peer.inlet.take(head, body, *peer.link)) {
     case Inlet::Took::news:
       if (!std::exchange(peer.is_touched, true))
-        tell({.kind = News::Kind::activity, .rank = peer.rank});
+        tell({.kind = News::Kind::activity, .peer = &peer});
       return;
     case Inlet::Took::nothing: return;
     case Inlet::Took::bye: return end(peer, peer_error(peer.rank, " has ended"));
@@ -301,7 +301,8 @@ void OfiTransport::end(OfiPeer& peer, base::Error why) {
   }
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
   if (!peer.is_linked && why.status == PH_ERR_PEER && !peer.greeting) return;
-  peer.held_gone = std::move(why);
+  peer.why = std::move(why);
+  peer.is_gone_held = true;
   say_gone_if_clear(peer);
 }
 
@@ -315,45 +316,10 @@ void OfiTransport::end_all(const std::string& why) {
   end_our_doors();
 }
 
-// The engine may call anything from here, so what it adds waits for the next round.
+// What the bootstrap knows of an end is looked for before that is told.
 void OfiTransport::dispatch(Sink& sink) {
-  const bool has_gone = std::any_of(news_.begin(), news_.end(),
-                                    [](const News& one) { return one.kind == News::Kind::gone; });
-  if (has_gone && !side_channel_.is_broken()) receive_boot();
-  std::swap(news_, telling_);
-  // What lies in rings has been seen by now, and pieces may have told of themselves before it came.
-  const auto is_early = [](const News& one) {
-    return one.kind == News::Kind::link || one.kind == News::Kind::piece;
-  };
-  for (const News& one : telling_)
-    if (is_early(one)) dispatch(one, sink);
-  for (const News& one : telling_)
-    if (!is_early(one)) dispatch(one, sink);
-  telling_.clear();
-}
-
-void OfiTransport::dispatch(const News& one, Sink& sink) {
-  OfiPeer* peer = known(one.rank);
-  const bool is_mine = peer != nullptr && !peer->is_released;
-  switch (one.kind) {
-    case News::Kind::link:
-      if (!is_mine) break;
-      peer->link->set_answered();  // here: the engine reads its Link without our lock
-      sink.on_link(one.rank);
-      break;
-    case News::Kind::piece:
-      if (is_mine) sink.on_piece(one.rank, static_cast<std::uint32_t>(one.token));
-      break;
-    case News::Kind::activity:
-      if (peer != nullptr) peer->is_touched = false;
-      if (is_mine) sink.on_activity(one.rank);
-      break;
-    case News::Kind::done: sink.on_done(one.token, one.status); break;
-    case News::Kind::gone:
-      if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
-      sink.on_gone(one.rank, one.why);
-      break;
-  }
+  if (news_.has_gone() && !side_channel_.is_broken()) receive_boot();
+  news_.tell(sink);
 }
 
 }  // namespace photon::transport::ofi

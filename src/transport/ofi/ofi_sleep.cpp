@@ -28,7 +28,7 @@ void OfiTransport::announce() noexcept {
   const carried::Entered entered(lock_);
   parts_.wake.announce();
   side_channel_.look_soon();
-  if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) parts_.wake.ring();
+  if (!news_.is_empty() || !cut_off_.empty() || parts_.receives->has_arrived()) parts_.wake.ring();
   std::int64_t longest_us = -1;
   if (!side_channel_.is_idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() ||
       !stalled_.empty() || parts_.receives->is_short())

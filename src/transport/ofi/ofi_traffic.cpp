@@ -40,7 +40,7 @@ void OfiTransport::kick(Rank rank) noexcept {
   if (rank == parties_.self) {
     if (peer->is_touched) return;
     peer->is_touched = true;
-    return tell({.kind = News::Kind::activity, .rank = rank});
+    return tell({.kind = News::Kind::activity, .peer = peer});
   }
   if (!peer->is_open()) {
     static_cast<void>(flusher_.note());  // whoever answers is let in, although our rank computes

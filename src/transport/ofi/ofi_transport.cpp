@@ -109,6 +109,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
       time_(parts_.own->time),
       log_(config.log, boot.rank()),
       peers_(boot.size()),
+      news_(carried::NewsQueue::Order::links_and_pieces_first),
       exposures_(*parts_.fabric, parts_.own->regions()),
       side_channel_(boot),
       flusher_(lock_, [this] { return flush_held(); }) {

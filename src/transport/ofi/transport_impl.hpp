@@ -27,6 +27,7 @@
 #include "boot/boot.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/news.hpp"
 #include "transport/carried/own_side.hpp"
 #include "transport/carried/refusals.hpp"
 #include "transport/carried/side_channel.hpp"
@@ -124,13 +125,7 @@ class OfiTransport final : public Transport {
   const OfiCard& card() const noexcept { return parts_.card; }
 
  private:
-  struct News {
-    enum class Kind : std::uint8_t { link, piece, activity, done, gone } kind = Kind::link;
-    Rank rank = 0;
-    std::uint64_t token = 0;  // done; piece: its name
-    ph_status status = PH_OK;
-    base::Error why;  // gone
-  };
+  using News = carried::News;
   struct CutOff {
     Rank rank = 0;
     std::string why;
@@ -181,7 +176,7 @@ class OfiTransport final : public Transport {
   // ofi_memory.cpp
   bool has_own_memory(const PostedPiece& piece) const noexcept;
   void go_on(OfiPeer& peer);
-  void answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status);
+  void answer_done(const Pieces::Slot& slot, ph_status status);
   void piece_over(const Operation& operation);
   void piece_failed(const Operation& operation);
   void end_pieces(OfiPeer& peer);
@@ -235,9 +230,8 @@ class OfiTransport final : public Transport {
   std::uint64_t most_last_words() const noexcept;
   void end(OfiPeer& peer, base::Error why);
   void end_all(const std::string& why);
-  void tell(News news);
+  void tell(const News& news);
   void dispatch(Sink& sink);
-  void dispatch(const News& one, Sink& sink);
 
   boot::Boot& boot_;
   const base::Config config_;
@@ -257,8 +251,7 @@ class OfiTransport final : public Transport {
   std::int64_t confirmed_ns_ = 0;  // last look at those
   std::vector<Answer> answers_;    // to who asks how far we are
   std::vector<CutOff> cut_off_;    // are to be told
-  std::vector<News> news_;
-  std::vector<News> telling_;
+  carried::NewsQueue news_;
   std::size_t unsettled_ = 0;  // peers that attend() has to look at
   std::size_t under_way_ = 0;  // messages
   std::int64_t attended_ns_ = 0;

@@ -59,7 +59,7 @@ base::Result<Link*> TcpTransport::connect(Rank rank) {
   if (rank == parties_.self) {
     peer.state = TcpPeer::State::open;
     --unsettled_;
-    tell({.kind = News::Kind::link, .rank = rank});
+    tell({.kind = News::Kind::link, .peer = &peer});
   } else if (peer.state == TcpPeer::State::asked && !peer.has_asked) {
     auto sent = send_card(rank, card_);
     if (!sent || !*sent) {
@@ -232,7 +232,7 @@ void TcpTransport::opened(TcpPeer& peer) {
         {PH_ERR_MEMORY, 0, named(peer.rank) + ": no memory for its connection", peer.rank});
   }
   tune_within_host(peer.socket.get());
-  tell({.kind = News::Kind::link, .rank = peer.rank});
+  tell({.kind = News::Kind::link, .peer = &peer});
   heat(peer.rank);
   flush(peer);
 }

@@ -118,10 +118,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
   tell_written();
   for (Pieces::Slot& slot : peer.pieces.all()) {
     if (slot.token == 0) continue;
-    tell({.kind = News::Kind::done,
-          .rank = peer.rank,
-          .token = slot.piece.token,
-          .status = PH_ERR_PEER});
+    tell({.kind = News::Kind::done, .token = slot.piece.token, .status = PH_ERR_PEER});
     Pieces::end(slot);
   }
   side_channel_.look_soon();  // which may know that it left in order
@@ -132,7 +129,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
   if (!peer.is_linked && why.status == PH_ERR_PEER && peer.attempts == 0) return;
   peer.why = std::move(why);
-  tell({.kind = News::Kind::gone, .rank = peer.rank});
+  tell({.kind = News::Kind::gone, .peer = &peer});
 }
 
 // It may live, and wait for us; or leave, and then nothing it left unread would be called lost.

@@ -41,17 +41,16 @@ class TcpTransport::FramePort final : public PortNews {
 
   void on_ring(TcpPeer& peer) override {
     if (std::exchange(peer.is_touched, true)) return;
-    transport_.tell({.kind = News::Kind::activity, .rank = peer.rank});
+    transport_.tell({.kind = News::Kind::activity, .peer = &peer});
   }
   void on_landed(TcpPeer& peer, std::uint32_t name) override {
-    transport_.tell({.kind = News::Kind::piece, .rank = peer.rank, .name = name});
+    transport_.tell({.kind = News::Kind::piece, .peer = &peer, .name = name});
   }
-  void on_over(TcpPeer& peer, std::uint64_t token, ph_status status) override {
-    transport_.tell(
-        {.kind = News::Kind::done, .rank = peer.rank, .token = token, .status = status});
+  void on_over(TcpPeer& /*peer*/, std::uint64_t token, ph_status status) override {
+    transport_.tell({.kind = News::Kind::done, .token = token, .status = status});
   }
-  void on_written(TcpPeer& peer, std::uint64_t token) override {
-    const News news{.kind = News::Kind::done, .rank = peer.rank, .token = token};
+  void on_written(TcpPeer& /*peer*/, std::uint64_t token) override {
+    const News news{.kind = News::Kind::done, .token = token};
     if (transport_.parts_.wake.is_announced()) return transport_.tell(news);
     transport_.written_.push_back(news);
   }
@@ -62,16 +61,14 @@ class TcpTransport::FramePort final : public PortNews {
 
 // Whoever sleeps meanwhile has not seen it.
 void TcpTransport::tell(const News& news) {
-  news_.push_back(news);
+  news_.add(news);
   parts_.wake.ring_if_announced();
 }
 
 // That a write of ours is over can wait for the next poll: what came with it, often a message that
 // our rank answers, goes first. Nothing else came: it is told at once.
 void TcpTransport::tell_written() {
-  if (written_.empty()) return;
-  news_.insert(news_.end(), written_.begin(), written_.end());
-  written_.clear();
+  if (!written_.empty()) news_.take(written_);
 }
 
 void TcpTransport::poll(Sink& sink) noexcept {
@@ -97,7 +94,7 @@ void TcpTransport::poll(Sink& sink) noexcept {
   if (now - attended_ns_ >= kAttendNs) attend(now);
   if (is_look_due) receive_boot();
   if (!has_told_) tell_written();
-  if (!news_.empty()) dispatch(sink);
+  if (!news_.is_empty()) dispatch(sink);
 }
 
 void TcpTransport::look_at_hot(Sink& sink) {
@@ -173,8 +170,8 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   const int trouble = errno;
   heard_end(peer, got, trouble);
   if (any && peer.boot_gone_ns != 0) peer.boot_gone_ns = time_.now_ns();
-  if (!any && news_.empty()) return;
-  if (!news_.empty()) dispatch(sink);
+  if (!any && news_.is_empty()) return;
+  if (!news_.is_empty()) dispatch(sink);
   if (!peer.is_open()) return;
   if (any) {
     peer.has_spoken = true;
@@ -287,37 +284,11 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   dial(peer);
 }
 
-// The engine may call anything from here, so what it adds waits for the next round.
+// What the bootstrap knows of an end is looked for before that is told.
 void TcpTransport::dispatch(Sink& sink) {
-  const bool has_gone = std::any_of(news_.begin(), news_.end(),
-                                    [](const News& one) { return one.kind == News::Kind::gone; });
-  if (has_gone && !side_channel_.is_broken()) receive_boot();
-  std::swap(news_, telling_);
+  if (news_.has_gone() && !side_channel_.is_broken()) receive_boot();
   has_told_ = true;
-  for (const News& one : telling_) {
-    TcpPeer* peer = known(one.rank);
-    const bool is_mine = peer != nullptr && !peer->is_released;
-    switch (one.kind) {
-      case News::Kind::done: sink.on_done(one.token, one.status); break;
-      case News::Kind::link:
-        if (!is_mine) break;
-        peer->link->set_answered();  // here: the engine reads its Link without our lock
-        sink.on_link(one.rank);
-        break;
-      case News::Kind::activity:
-        if (peer != nullptr) peer->is_touched = false;
-        if (is_mine) sink.on_activity(one.rank);
-        break;
-      case News::Kind::piece:
-        if (is_mine) sink.on_piece(one.rank, one.name);
-        break;
-      case News::Kind::gone:
-        if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
-        sink.on_gone(one.rank, peer->why);
-        break;
-    }
-  }
-  telling_.clear();
+  news_.tell(sink);
 }
 
 }  // namespace photon::transport::tcp

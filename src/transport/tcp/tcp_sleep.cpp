@@ -19,7 +19,7 @@ void TcpTransport::announce() noexcept {
   side_channel_.look_soon();
   while (!held_.empty()) flush(*held_.back());
   parts_.wake.announce();
-  if (!news_.empty() || !written_.empty()) parts_.wake.ring();
+  if (!news_.is_empty() || !written_.empty()) parts_.wake.ring();
   bool has_deadlines = !guests_.empty();
   for (const Rank rank : hot_)  // who cannot be watched is looked at by the clock
     has_deadlines = !watch_again(*known(rank)) || has_deadlines;

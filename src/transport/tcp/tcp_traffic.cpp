@@ -42,7 +42,7 @@ void TcpTransport::kick(Rank rank) noexcept {
   if (rank == parties_.self) {
     if (peer->is_touched) return;
     peer->is_touched = true;
-    return tell({.kind = News::Kind::activity, .rank = rank});
+    return tell({.kind = News::Kind::activity, .peer = peer});
   }
   if (peer->is_open()) return hold_or_flush(*peer, false);
   static_cast<void>(flusher_.note());  // whoever answers is let in, although our rank computes
@@ -197,7 +197,6 @@ bool TcpTransport::post(const PostedPiece& piece) noexcept {
   const bool is_gone = peer == nullptr || peer->outlet == nullptr;
   if (is_gone || piece.size_bytes > kMostPieceBytes) {
     tell({.kind = News::Kind::done,
-          .rank = piece.rank,
           .token = piece.token,
           .status = is_gone ? PH_ERR_PEER : PH_ERR_RANGE});
     return true;

@@ -109,6 +109,7 @@ TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts p
       time_(parts_.own->time),
       log_(config.log, boot.rank()),
       peers_(boot.size()),
+      news_(carried::NewsQueue::Order::as_it_came),
       side_channel_(boot),
       flusher_(lock_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail

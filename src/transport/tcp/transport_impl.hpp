@@ -27,6 +27,7 @@
 #include "boot/silence.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/news.hpp"
 #include "transport/carried/own_side.hpp"
 #include "transport/carried/refusals.hpp"
 #include "transport/carried/side_channel.hpp"
@@ -118,14 +119,7 @@ class TcpTransport final : public Transport {
     Parley parley;
     std::int64_t until_ns = 0;
   };
-  // Plain words: each message is several.
-  struct News {
-    enum class Kind : std::uint8_t { link, activity, piece, done, gone } kind = Kind::link;
-    Rank rank = 0;
-    std::uint64_t token = 0;   // done
-    std::uint32_t name = 0;    // piece
-    ph_status status = PH_OK;  // done
-  };
+  using News = carried::News;
   enum class Watched : std::uint32_t { listener, peer, guest };
 
   // tcp_contact.cpp
@@ -219,8 +213,7 @@ class TcpTransport final : public Transport {
   std::map<std::uint32_t, Guest> guests_;
   std::uint32_t next_guest_ = 0;
   carried::Refusals refused_;
-  std::vector<News> news_;
-  std::vector<News> telling_;
+  carried::NewsQueue news_;
   std::vector<News> written_;  // to be told after what else came
   Inlet::Buffer inlet_buffer_;
   std::size_t unsettled_ = 0;      // peers that attend() has to look at
