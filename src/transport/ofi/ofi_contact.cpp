@@ -35,46 +35,9 @@ OfiPeer& OfiTransport::remember(Rank rank) {
   return *peers_[rank];
 }
 
-base::Result<Link*> OfiTransport::connect(Rank rank) {
-  const carried::Entered entered(lock_);
-  if (rank >= peers_.size())
-    return base::Error{PH_ERR_RANK, 0,
-                       "ofi: connect to rank " + std::to_string(rank) + " of " +
-                           std::to_string(peers_.size()) + " ranks",
-                       rank};
-  OfiPeer* before = known(rank);
-  if (before != nullptr && before->is_linked && !before->is_released) return &before->link->view();
-  if (before != nullptr && (before->is_released || before->state == OfiPeer::State::ended))
-    return gone_error(rank, ": connect to a rank that has ended or was disconnected");
+base::Result<> OfiTransport::can_meet(Rank rank) const {
   if (is_broken_) return gone_error(rank, ": the provider has failed before");
-  OfiPeer& peer = remember(rank);
-  if (auto given = give_link(peer); !given) return std::move(given.error());
-  if (rank == parties_.self) {
-    peer.state = OfiPeer::State::open;
-    --unsettled_;
-    tell({.kind = News::Kind::link, .peer = &peer});
-  } else if (peer.state == OfiPeer::State::asked && !peer.has_asked) {
-    auto sent = send_card(rank, OfiCard::What::ask);
-    if (!sent || !*sent) {
-      peer.link.reset();
-      peer.is_linked = false;
-      end(peer, gone_error(rank, " has ended"));
-      if (!sent) return std::move(sent.error());
-      return gone_error(rank, ": connect to a rank that has ended");
-    }
-    peer.has_asked = true;
-    side_channel_.asked(time_.now_ns());
-  }
-  return &peer.link->view();
-}
-
-void OfiTransport::disconnect(Rank rank) noexcept {
-  const carried::Entered entered(lock_);
-  OfiPeer* peer = known(rank);
-  if (peer == nullptr || !peer->is_linked) return;
-  peer->is_released = true;
-  // What it was sent still goes out, and the peer notices nothing.
-  if (peer->state == OfiPeer::State::ended || rank == parties_.self) peer->link.reset();
+  return {};
 }
 
 base::Result<bool> OfiTransport::send_card(Rank rank, OfiCard::What what) {
@@ -119,7 +82,7 @@ void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
 void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
   if (peer.state == OfiPeer::State::ended) return;
   cut_off_.push_back({peer.rank, why.what});
-  parts_.wake.ring_if_announced();
+  wake_.ring_if_announced();
   end(peer, std::move(why));
 }
 

@@ -37,12 +37,6 @@ bool has_no_way(const OfiPeer& peer) noexcept {
 
 }  // namespace
 
-// Whoever sleeps meanwhile has not seen it.
-void OfiTransport::tell(const News& news) {
-  news_.add(news);
-  parts_.wake.ring_if_announced();
-}
-
 void OfiTransport::poll(Sink& sink) noexcept {
   const carried::Entered entered(lock_);
   flusher_.came();

@@ -2,7 +2,6 @@
 // has looked, or the clock where the provider has none; so nothing is missed for long.
 #include <algorithm>
 
-#include "transport/nap.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -26,9 +25,9 @@ std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
 
 void OfiTransport::announce() noexcept {
   const carried::Entered entered(lock_);
-  parts_.wake.announce();
+  wake_.announce();
   side_channel_.look_soon();
-  if (!news_.is_empty() || !cut_off_.empty() || parts_.receives->has_arrived()) parts_.wake.ring();
+  if (!news_.is_empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake_.ring();
   std::int64_t longest_us = -1;
   if (!side_channel_.is_idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() ||
       !stalled_.empty() || parts_.receives->is_short())
@@ -37,16 +36,6 @@ void OfiTransport::announce() noexcept {
     longest_us = kUnsettledSleepUs;
   const bool is_deaf = is_wait_broken_ || parts_.fabric->traits().wait_fd < 0;
   longest_sleep_us_.set(sooner(longest_us, is_deaf ? kNapUs : kLookUs));
-}
-
-void OfiTransport::retract() noexcept {
-  const carried::Entered entered(lock_);
-  parts_.wake.retract();
-}
-
-void OfiTransport::sleep(std::int64_t timeout_us) noexcept {
-  Transport* const self[] = {this};
-  nap(self, timeout_us);
 }
 
 // The provider says whether its descriptor can be waited for: it may hold something that the
@@ -66,12 +55,7 @@ SleepOn OfiTransport::sleep_on() noexcept {
     limit_us = sooner(limit_us, kNapUs);
     wait_fd = -1;
   }
-  return {.fds = {parts_.wake.fd(), wait_fd, side_channel.fd}, .limit_us = limit_us};
-}
-
-void OfiTransport::slept(unsigned ready) noexcept {
-  if ((ready & 1) != 0) parts_.wake.drain();
-  if ((ready & 4) != 0) side_channel_.slept();
+  return {.fds = {wake_.fd(), wait_fd, side_channel.fd}, .limit_us = limit_us};
 }
 
 }  // namespace photon::transport::ofi

@@ -26,11 +26,6 @@ constexpr unsigned kMostUnsaid = 4;
 // How long a peer may be without a route to it.
 constexpr std::int64_t kNoWayNs = 5'000'000'000;
 
-base::Error unreached(Rank rank) {
-  return {PH_ERR_STATE, 0,
-          "ofi: memory of rank " + std::to_string(rank) + " is reached by posting only", rank};
-}
-
 }  // namespace
 
 void OfiTransport::kick(Rank rank) noexcept {
@@ -133,7 +128,7 @@ void OfiTransport::mute(OfiPeer& peer, std::string why) {
   peer.mute_why = std::move(why) + way_text(parts_.fabric->traits());
   peer.is_waiting = false;
   peer.window->forget_waiting();
-  parts_.wake.ring_if_announced();  // the sleep that has begun has no such deadline
+  wake_.ring_if_announced();  // the sleep that has begun has no such deadline
 }
 
 // Tried again after every look, by the flusher too: our rank may go and compute.
@@ -188,15 +183,9 @@ carried::Flusher::Look OfiTransport::flush_held() {
   go_on_stalled();
   if (!waiting_.empty() && (makes_room || taken_count_ != taken_before))
     static_cast<void>(flusher_.note());  // it goes on: no slower yet
-  if (parts_.receives->has_arrived() && parts_.wake.is_announced()) parts_.wake.ring();
+  if (parts_.receives->has_arrived() && wake_.is_announced()) wake_.ring();
   const bool is_left = awaits_word || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
   return is_left ? carried::Flusher::Look::left : carried::Flusher::Look::done;
-}
-
-bool OfiTransport::drained() const noexcept {
-  const carried::Entered entered(lock_);
-  is_undrained_ = !has_left_all();
-  return !is_undrained_;
 }
 
 bool OfiTransport::has_left_all() const noexcept {
@@ -246,15 +235,6 @@ void OfiTransport::say_goodbye() {
       quiet_until = now + kQuietNs;
     pause(spins);
   }
-}
-
-base::Result<> OfiTransport::read(Rank rank, std::uint64_t /*address*/,
-                                  std::span<std::byte> /*destination*/) noexcept {
-  return unreached(rank);
-}
-base::Result<> OfiTransport::write(Rank rank, std::uint64_t /*address*/,
-                                   std::span<const std::byte> /*source*/) noexcept {
-  return unreached(rank);
 }
 
 }  // namespace photon::transport::ofi

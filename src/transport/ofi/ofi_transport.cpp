@@ -88,11 +88,13 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   if (!receives) return std::move(receives.error());
   parts.receives = std::move(*receives);
   parts.messages = std::make_unique<MessagePool>(*parts.fabric, parts.message_bytes);
-  if (!parts.wake.open()) return base::system_error("ofi: eventfd");
+  carried::Wakeup wake;
+  if (!wake.open()) return base::system_error("ofi: eventfd");
   parts.own = std::move(own);
   parts.lane = lane;
   if (auto taken = parts.own->take_lane(config.max_lanes); !taken) return std::move(taken.error());
-  return std::unique_ptr<Transport>(std::make_unique<OfiTransport>(config, boot, std::move(parts)));
+  return std::unique_ptr<Transport>(
+      std::make_unique<OfiTransport>(config, boot, std::move(parts), std::move(wake)));
 }
 
 base::Result<std::unique_ptr<Transport>> OfiTransport::open_lane(std::uint32_t number,
@@ -100,18 +102,19 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open_lane(std::uint32_t n
   return open(config_, boot, parts_.own, number);
 }
 
-OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts)
-    : boot_(boot),
-      config_(config),
+OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts,
+                           carried::Wakeup wake)
+    : NetworkTransport({.config = config,
+                        .boot = boot,
+                        .time = parts.own->time,
+                        .wake = std::move(wake),
+                        .order = carried::NewsQueue::Order::links_and_pieces_first,
+                        .posts = false}),
       parties_{boot.rank(), boot.size(), parts.lane},
       names_(boot.size(), kNameBits),
       parts_(std::move(parts)),
-      time_(parts_.own->time),
-      log_(config.log, boot.rank()),
       peers_(boot.size()),
-      news_(carried::NewsQueue::Order::links_and_pieces_first),
       exposures_(*parts_.fabric, parts_.own->regions()),
-      side_channel_(boot),
       flusher_(lock_, [this] { return flush_held(); }) {
   waiting_.reserve(2 * peers_.size());  // kick() may not fail
   retried_.reserve(2 * peers_.size());
@@ -136,11 +139,6 @@ OfiTransport::~OfiTransport() {
   parts_.messages.reset();
   parts_.receives.reset();
   parts_.own->give_lane_back();
-}
-
-Strangers OfiTransport::strangers() const noexcept {
-  const carried::Entered entered(lock_);
-  return refused_.counts();
 }
 
 void OfiTransport::describe(Rank rank, ph_path& path) {

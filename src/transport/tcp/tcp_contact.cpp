@@ -29,10 +29,6 @@ std::string named(Rank rank) { return "tcp: rank " + std::to_string(rank); }
 
 bool is_of_descriptors(int trouble) noexcept { return trouble == EMFILE || trouble == ENFILE; }
 
-base::Error gone_error(Rank rank, const std::string& what) {
-  return {PH_ERR_PEER, 0, named(rank) + what, rank};
-}
-
 }  // namespace
 
 TcpPeer& TcpTransport::remember(Rank rank) {
@@ -41,47 +37,6 @@ TcpPeer& TcpTransport::remember(Rank rank) {
     ++unsettled_;
   }
   return *peers_[rank];
-}
-
-base::Result<Link*> TcpTransport::connect(Rank rank) {
-  const carried::Entered entered(lock_);
-  if (rank >= peers_.size())
-    return base::Error{PH_ERR_RANK, 0,
-                       "tcp: connect to rank " + std::to_string(rank) + " of " +
-                           std::to_string(peers_.size()) + " ranks",
-                       rank};
-  TcpPeer* before = known(rank);
-  if (before != nullptr && before->is_linked && !before->is_released) return &before->link->view();
-  if (before != nullptr && (before->is_released || before->state == TcpPeer::State::ended))
-    return gone_error(rank, ": connect to a rank that has ended or was disconnected");
-  TcpPeer& peer = remember(rank);
-  if (auto given = give_link(peer); !given) return std::move(given.error());
-  if (rank == parties_.self) {
-    peer.state = TcpPeer::State::open;
-    --unsettled_;
-    tell({.kind = News::Kind::link, .peer = &peer});
-  } else if (peer.state == TcpPeer::State::asked && !peer.has_asked) {
-    auto sent = send_card(rank, card_);
-    if (!sent || !*sent) {
-      peer.link.reset();
-      peer.is_linked = false;
-      end(peer, gone_error(rank, " has ended"));
-      if (!sent) return std::move(sent.error());
-      return gone_error(rank, ": connect to a rank that has ended");
-    }
-    peer.has_asked = true;
-    side_channel_.asked(time_.now_ns());
-  }
-  return &peer.link->view();
-}
-
-void TcpTransport::disconnect(Rank rank) noexcept {
-  const carried::Entered entered(lock_);
-  TcpPeer* peer = known(rank);
-  if (peer == nullptr || !peer->is_linked) return;
-  peer->is_released = true;
-  // What it was sent still goes out, and the peer notices nothing: so the connection stays.
-  if (peer->state == TcpPeer::State::ended || rank == parties_.self) peer->link.reset();
 }
 
 base::Result<bool> TcpTransport::send_card(Rank rank, const TcpCard& card) {
@@ -167,7 +122,7 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
     const unsigned pauses = std::clamp(peer.rounds, 1U, kMostRounds) - 1;
     peer.dial_at_ns += kFirstPauseNs << (2 * pauses);
   }
-  parts_.wake.ring_if_announced();  // who sleeps has not known of this deadline
+  wake_.ring_if_announced();  // who sleeps has not known of this deadline
 }
 
 // Its rank waits for us, and hears that it waits in vain.
@@ -251,12 +206,12 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
     if (errno == EINTR || errno == ECONNABORTED) return true;
     if (errno != EMFILE && errno != ENFILE) return false;
     // Left in the queue it would end every sleep, and its rank would wait: let it go.
-    if (!parts_.spare) parts_.spare.reset(::fcntl(parts_.wake.fd(), F_DUPFD_CLOEXEC, 0));
+    if (!parts_.spare) parts_.spare.reset(::fcntl(wake_.fd(), F_DUPFD_CLOEXEC, 0));
     parts_.spare.reset();
     socket.reset(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool came = static_cast<bool>(socket);
     socket.reset();
-    parts_.spare.reset(::fcntl(parts_.wake.fd(), F_DUPFD_CLOEXEC, 0));
+    parts_.spare.reset(::fcntl(wake_.fd(), F_DUPFD_CLOEXEC, 0));
     if (came) count_refusal(Refusal::no_room);
     return came;
   }
@@ -267,8 +222,8 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
   if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
   guests_.emplace(number, Guest{std::move(socket), Parley::accept(boot_.secret(), parties_),
                                 time_.now_ns() + parts_.own->guest_ns});
-  parts_.wake.ring_if_announced();  // who sleeps has not known of this deadline
-  hear_guest(number);               // it may have spoken already
+  wake_.ring_if_announced();  // who sleeps has not known of this deadline
+  hear_guest(number);         // it may have spoken already
   return true;
 }
 
@@ -319,7 +274,7 @@ void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
   if (is_dialing) {  // again, if the guest is gone meanwhile
     peer.state = TcpPeer::State::dialing;
     peer.dial_at_ns = time_.now_ns() + kFirstPauseNs;
-    parts_.wake.ring_if_announced();
+    wake_.ring_if_announced();
   }
   if (!guest.parley.welcome(guest.socket.get())) return refuse(number, Refusal::silent);
   peer.socket = std::move(guest.socket);

@@ -181,7 +181,7 @@ void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
   }
   if (!is_flusher_) return;
   side_channel_.look_soon();
-  parts_.wake.ring_if_announced();  // who sleeps has not known of it
+  wake_.ring_if_announced();  // who sleeps has not known of it
 }
 
 void TcpTransport::send_kept_cards() {

@@ -1,6 +1,5 @@
 // Going to sleep and waking up. All that can end a sleep is a descriptor that stays readable until
 // poll() has looked: so nothing can be missed between the last look and the sleep.
-#include "transport/nap.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
@@ -18,8 +17,8 @@ void TcpTransport::announce() noexcept {
   const carried::Entered entered(lock_);
   side_channel_.look_soon();
   while (!held_.empty()) flush(*held_.back());
-  parts_.wake.announce();
-  if (!news_.is_empty() || !written_.empty()) parts_.wake.ring();
+  wake_.announce();
+  if (!news_.is_empty() || !written_.empty()) wake_.ring();
   bool has_deadlines = !guests_.empty();
   for (const Rank rank : hot_)  // who cannot be watched is looked at by the clock
     has_deadlines = !watch_again(*known(rank)) || has_deadlines;
@@ -37,25 +36,10 @@ void TcpTransport::announce() noexcept {
                                                 : -1);
 }
 
-void TcpTransport::retract() noexcept {
-  const carried::Entered entered(lock_);
-  parts_.wake.retract();
-}
-
-void TcpTransport::sleep(std::int64_t timeout_us) noexcept {
-  Transport* const self[] = {this};
-  nap(self, timeout_us);
-}
-
 SleepOn TcpTransport::sleep_on() noexcept {
   const auto side_channel = side_channel_.sleep_on(longest_sleep_us_.get());
-  return {.fds = {parts_.wake.fd(), parts_.epoll.get(), side_channel.fd},
+  return {.fds = {wake_.fd(), parts_.epoll.get(), side_channel.fd},
           .limit_us = side_channel.limit_us};
-}
-
-void TcpTransport::slept(unsigned ready) noexcept {
-  if ((ready & 1) != 0) parts_.wake.drain();
-  if ((ready & 4) != 0) side_channel_.slept();
 }
 
 }  // namespace photon::transport::tcp

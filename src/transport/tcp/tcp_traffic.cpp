@@ -28,11 +28,6 @@ constexpr std::int64_t kGreetingNs = 1'000'000'000;
 // A payload of this size is worth a call of its own.
 constexpr std::uint64_t kUrgentBytes = 16 << 10;
 
-base::Error unreached(Rank rank) {
-  return {PH_ERR_STATE, 0,
-          "tcp: memory of rank " + std::to_string(rank) + " is reached by posting only", rank};
-}
-
 }  // namespace
 
 void TcpTransport::kick(Rank rank) noexcept {
@@ -53,7 +48,7 @@ void TcpTransport::kick_later(Rank rank) noexcept {
   TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self)
     return kick(rank);
-  if (parts_.wake.is_announced())
+  if (wake_.is_announced())
     flush(*peer);  // nobody may come for what is held
   else
     hold(*peer);
@@ -143,12 +138,6 @@ carried::Flusher::Look TcpTransport::flush_held() {
   return any ? Look::done : Look::needless;
 }
 
-bool TcpTransport::drained() const noexcept {
-  const carried::Entered entered(lock_);
-  is_undrained_ = !has_left_all();
-  return !is_undrained_;
-}
-
 bool TcpTransport::has_left_all() const noexcept {
   const std::int64_t now = unsettled_ == 0 ? 0 : time_.now_ns();
   for (const auto& peer : peers_) {
@@ -180,15 +169,6 @@ Reach TcpTransport::reach(Rank rank, std::uint64_t /*address*/,
   const TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self) return {};
   return {Reach::Kind::posted, nullptr};
-}
-
-base::Result<> TcpTransport::read(Rank rank, std::uint64_t /*address*/,
-                                  std::span<std::byte> /*destination*/) noexcept {
-  return unreached(rank);
-}
-base::Result<> TcpTransport::write(Rank rank, std::uint64_t /*address*/,
-                                   std::span<const std::byte> /*source*/) noexcept {
-  return unreached(rank);
 }
 
 bool TcpTransport::post(const PostedPiece& piece) noexcept {

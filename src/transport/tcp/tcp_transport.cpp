@@ -89,11 +89,13 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
   if (auto checked = check_calls(parts.listeners.all.front().socket.get(), parts.epoll.get());
       !checked)
     return std::move(checked.error());
-  if (!parts.wake.open()) return with_advice(base::system_error("tcp: eventfd"));
-  parts.spare.reset(::fcntl(parts.wake.fd(), F_DUPFD_CLOEXEC, 0));
+  carried::Wakeup wake;
+  if (!wake.open()) return with_advice(base::system_error("tcp: eventfd"));
+  parts.spare.reset(::fcntl(wake.fd(), F_DUPFD_CLOEXEC, 0));
   if (!parts.spare) return with_advice(base::system_error("tcp: a descriptor in reserve"));
   if (auto taken = parts.own->take_lane(config.max_lanes); !taken) return std::move(taken.error());
-  return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(config, boot, std::move(parts)));
+  return std::unique_ptr<Transport>(
+      std::make_unique<TcpTransport>(config, boot, std::move(parts), std::move(wake)));
 }
 
 base::Result<std::unique_ptr<Transport>> TcpTransport::open_lane(std::uint32_t number,
@@ -101,16 +103,17 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open_lane(std::uint32_t n
   return open(config_, boot, parts_.own, number);
 }
 
-TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts)
-    : boot_(boot),
-      config_(config),
+TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts,
+                           carried::Wakeup wake)
+    : NetworkTransport({.config = config,
+                        .boot = boot,
+                        .time = parts.own->time,
+                        .wake = std::move(wake),
+                        .order = carried::NewsQueue::Order::as_it_came,
+                        .posts = true}),
       parties_{boot.rank(), boot.size(), parts.lane, kProtocol},
       parts_(std::move(parts)),
-      time_(parts_.own->time),
-      log_(config.log, boot.rank()),
       peers_(boot.size()),
-      news_(carried::NewsQueue::Order::as_it_came),
-      side_channel_(boot),
       flusher_(lock_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail
   card_.settings = carried::shared_settings(config, boot.size());
@@ -131,11 +134,6 @@ TcpTransport::~TcpTransport() {
     part(*peer);
   }
   parts_.own->give_lane_back();
-}
-
-Strangers TcpTransport::strangers() const noexcept {
-  const carried::Entered entered(lock_);
-  return refused_.counts();
 }
 
 void TcpTransport::describe(Rank rank, ph_path& path) {
