@@ -76,6 +76,36 @@ void NetworkTransport::disconnect(Rank rank) noexcept {
   if (peer->state == NetworkPeer::State::ended || rank == self_) peer->link.reset();
 }
 
+void NetworkTransport::take_messages() {
+  for (;;) {
+    auto received = side_channel_.next();
+    if (!received) return end_who_is_asked(received.error());
+    if (!*received) return;
+    take_message(**received);
+  }
+}
+
+void NetworkTransport::end_who_is_asked(const base::Error& why) {
+  PHOTON_LOG(log_, warn, "no further peers can be met: %s", why.what.c_str());
+  for (Rank rank = 0; rank < ranks_count_; ++rank) {
+    const NetworkPeer* peer = known(rank);
+    if (peer == nullptr || peer->state != NetworkPeer::State::asked) continue;
+    base::Error its = why;
+    its.rank = rank;
+    end(rank, std::move(its));
+  }
+}
+
+void NetworkTransport::take_message(const boot::Message& message) {
+  const Rank rank = message.from;
+  if (rank >= ranks_count_ || rank == self_)
+    PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
+  else if (message.kind == boot::Message::Kind::data)
+    take_card(rank, message.bytes);
+  else
+    boot_gone(rank, message.why);
+}
+
 bool NetworkTransport::drained() const noexcept {
   const Entered entered(lock_);
   is_undrained_ = !has_left_all();

@@ -77,12 +77,19 @@ class NetworkTransport : public Transport {
   // Asks a rank to meet us, by the side channel. False: it is gone.
   virtual base::Result<bool> ask(Rank rank) = 0;
   virtual void end(Rank rank, base::Error why) = 0;
+  // What the side channel brings of another rank: a card; or that it has ended, and how that is
+  // told.
+  virtual void take_card(Rank rank, std::span<const std::byte> bytes) = 0;
+  virtual void boot_gone(Rank rank, const char* why) = 0;
   // With the lock: whether nothing that was handed over is left here.
   virtual bool has_left_all() const noexcept = 0;
 
   base::Result<> give_link(NetworkPeer& peer) {
     return peer.give_link(config_, peer.rank == self_, posts_);
   }
+  // The messages of a look at the side channel that has begun. If it is broken, nobody that was
+  // asked will ever be met.
+  void take_messages();
   // Whoever sleeps meanwhile has not seen it.
   void tell(const News& news) {
     news_.add(news);
@@ -105,6 +112,8 @@ class NetworkTransport : public Transport {
 
  private:
   base::Error error_of(Rank rank, const char* what) const;
+  void take_message(const boot::Message& message);
+  void end_who_is_asked(const base::Error& why);
 
   const Rank self_;
   const std::uint32_t ranks_count_;

@@ -211,34 +211,14 @@ void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
 
 void OfiTransport::receive_boot() {
   side_channel_.begin_look();
-  for (;;) {
-    auto received = side_channel_.next();
-    if (!received) {
-      PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
-      for (const auto& peer : peers_) {
-        if (peer == nullptr || peer->state != OfiPeer::State::asked) continue;
-        base::Error why = received.error();
-        why.rank = peer->rank;
-        end(*peer, why);
-      }
-      return;
-    }
-    if (!*received) return;
-    boot_message(**received);
-  }
+  take_messages();
 }
 
-void OfiTransport::boot_message(boot::Message& message) {
-  const Rank rank = message.from;
-  if (rank >= peers_.size() || rank == parties_.self) {
-    PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
-    return;
-  }
-  if (message.kind == boot::Message::Kind::data) return take_card(rank, message.bytes);
+void OfiTransport::boot_gone(Rank rank, const char* why) {
   OfiPeer& peer = remember(rank);
   if (peer.state == OfiPeer::State::ended) return;
   if (peer.state == OfiPeer::State::asked)
-    return end(peer, peer_error(rank, std::string(" ") + message.why));
+    return end(peer, peer_error(rank, std::string(" ") + why));
   // What it sent may still come, and its farewell behind it.
   if (peer.boot_gone_ns != 0) return;
   if (peer.is_settled()) ++unsettled_;

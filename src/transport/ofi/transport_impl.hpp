@@ -113,7 +113,7 @@ class OfiTransport final : public carried::NetworkTransport {
   base::Result<> can_meet(Rank rank) const override;
   base::Result<bool> ask(Rank rank) override { return send_card(rank, OfiCard::What::ask); }
   base::Result<bool> send_card(Rank rank, OfiCard::What what);
-  void take_card(Rank rank, std::span<const std::byte> bytes);
+  void take_card(Rank rank, std::span<const std::byte> bytes) override;
   void take_gone(OfiPeer& peer, std::string why);
   void cut_off(OfiPeer& peer, base::Error why);
   void tell_who_is_cut_off();
@@ -193,7 +193,7 @@ class OfiTransport final : public carried::NetworkTransport {
   void take_next(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
   void cut_off_disorder(OfiPeer& peer);
   void receive_boot();
-  void boot_message(boot::Message& message);
+  void boot_gone(Rank rank, const char* why) override;
   void attend(std::int64_t now_ns);
   void attend(OfiPeer& peer, std::int64_t now_ns);
   std::uint64_t most_last_words() const noexcept;

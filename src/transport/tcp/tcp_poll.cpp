@@ -210,34 +210,14 @@ void TcpTransport::peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink) {
 void TcpTransport::receive_boot() {
   side_channel_.begin_look();
   send_kept_cards();
-  for (;;) {
-    auto received = side_channel_.next();
-    if (!received) {
-      kept_cards_.clear();
-      PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
-      for (const auto& peer : peers_) {
-        if (peer == nullptr || peer->state != TcpPeer::State::asked) continue;
-        base::Error why = received.error();
-        why.rank = peer->rank;
-        end(*peer, why);
-      }
-      return;
-    }
-    if (!*received) return;
-    boot_message(**received);
-  }
+  take_messages();
+  if (side_channel_.is_broken()) kept_cards_.clear();
 }
 
-void TcpTransport::boot_message(boot::Message& message) {
-  const Rank rank = message.from;
-  if (rank >= peers_.size() || rank == parties_.self) {
-    PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
-    return;
-  }
-  if (message.kind == boot::Message::Kind::data) return take_card(rank, message.bytes);
+void TcpTransport::boot_gone(Rank rank, const char* why) {
   TcpPeer& peer = remember(rank);
   if (peer.state == TcpPeer::State::ended) return;
-  if (!peer.socket) return end(peer, stream_error(rank, std::string(" ") + message.why));
+  if (!peer.socket) return end(peer, stream_error(rank, std::string(" ") + why));
   if (peer.is_reset) return end(peer, reset_error(peer.rank));
   // What it sent may still come, and the end of the stream behind it.
   if (peer.boot_gone_ns != 0) return;

@@ -99,7 +99,7 @@ class TcpTransport final : public carried::NetworkTransport {
   TcpPeer& remember(Rank rank) override;
   base::Result<bool> ask(Rank rank) override { return send_card(rank, card_); }
   base::Result<bool> send_card(Rank rank, const TcpCard& card);
-  void take_card(Rank rank, std::span<const std::byte> bytes);
+  void take_card(Rank rank, std::span<const std::byte> bytes) override;
   void dial(TcpPeer& peer);
   void dial_failed(TcpPeer& peer, int trouble);
   void give_up(TcpPeer& peer);
@@ -154,7 +154,7 @@ class TcpTransport final : public carried::NetworkTransport {
   void look_at_sockets(Sink* sink);
   void peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink);
   void receive_boot();
-  void boot_message(boot::Message& message);
+  void boot_gone(Rank rank, const char* why) override;
   void attend(std::int64_t now_ns);
   void attend(TcpPeer& peer, std::int64_t now_ns);
   void tell_written();

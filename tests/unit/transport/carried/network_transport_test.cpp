@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,12 +81,23 @@ class Plain final : public NetworkTransport {
     --unsettled_;
   }
   bool has_left_all() const noexcept override { return is_empty; }
+  void take_card(Rank rank, std::span<const std::byte> bytes) override {
+    heard.push_back("card of " + std::to_string(rank) + ", " + std::to_string(bytes.size()));
+  }
+  void boot_gone(Rank rank, const char* why) override {
+    heard.push_back(std::to_string(rank) + " " + why);
+  }
+  void look() {
+    side_channel_.begin_look();
+    take_messages();
+  }
   void refuse(Refusal why) { refused_.add(why); }
   std::size_t unsettled() const { return unsettled_; }
 
   bool is_stuck = false;
   bool is_empty = true;
   unsigned asked_count = 0;
+  std::vector<std::string> heard;
 
  private:
   std::vector<std::unique_ptr<NetworkPeer>> peers_;
@@ -187,6 +200,62 @@ TEST_F(CarriedNetwork, keeps_the_link_of_a_released_peer_until_its_end) {
   net_.disconnect(0);
   EXPECT_EQ(net_.known(0)->link, nullptr);
   net_.disconnect(7);  // of whom nothing is known
+}
+
+TEST_F(CarriedNetwork, hears_cards_and_ends_of_its_peers_alone) {
+  const std::byte card[3]{};
+  ASSERT_TRUE(*other_->send(0, card, {}));
+  ASSERT_TRUE(*boot_->send(0, card, {}));
+  boot::Message of_nobody;
+  of_nobody.from = 3;
+  job_.send(0, std::move(of_nobody));
+  other_.reset();
+  net_.look();
+  EXPECT_EQ(net_.heard, (std::vector<std::string>{"card of 1, 3", "1 has ended"}));
+  net_.look();
+  EXPECT_EQ(net_.heard.size(), 2u);
+}
+
+// A bootstrap from which nothing comes any more.
+class Breaking final : public boot::Boot {
+ public:
+  explicit Breaking(boot::Boot& boot) : boot_(boot) {}
+
+  boot::Rank rank() const override { return boot_.rank(); }
+  std::uint32_t size() const override { return boot_.size(); }
+  const boot::Secret& secret() const override { return boot_.secret(); }
+  std::uint32_t local_size() const override { return boot_.local_size(); }
+  base::Result<bool> send(boot::Rank to, std::span<const std::byte> bytes,
+                          std::span<const int> fds) override {
+    return boot_.send(to, bytes, fds);
+  }
+  base::Result<std::optional<boot::Message>> receive() override {
+    return base::Error{PH_ERR_BOOTSTRAP, 0, "the launcher has ended"};
+  }
+  bool idle() const override { return true; }
+  int poll_fd() const override { return boot_.poll_fd(); }
+  base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
+                           const boot::Serve& serve) override {
+    return boot_.allgather(mine, all, serve);
+  }
+  base::Result<> barrier(const boot::Serve& serve) override { return boot_.barrier(serve); }
+
+ private:
+  boot::Boot& boot_;
+};
+
+TEST_F(CarriedNetwork, ends_whom_it_has_asked_when_the_side_channel_breaks) {
+  Breaking breaking(*boot_);
+  Plain net(breaking);
+  ASSERT_TRUE(net.connect(0));
+  ASSERT_TRUE(net.connect(1));
+  net.remember(2).state = NetworkPeer::State::open;
+  net.look();
+  EXPECT_TRUE(net.known(0)->is_open());
+  EXPECT_EQ(net.known(1)->state, NetworkPeer::State::ended);
+  EXPECT_EQ(net.known(1)->why.what, "the launcher has ended");
+  EXPECT_EQ(net.known(1)->why.rank, 1u);
+  EXPECT_TRUE(net.known(2)->is_open());
 }
 
 TEST_F(CarriedNetwork, wakes_a_sleep_that_was_announced_and_is_drained_behind_it) {
