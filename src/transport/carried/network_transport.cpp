@@ -30,8 +30,10 @@ NetworkTransport::NetworkTransport(Setup setup)
       ranks_count_(setup.boot.size()),
       posts_(setup.posts) {}
 
-base::Error NetworkTransport::error_of(Rank rank, const char* what) const {
-  return {PH_ERR_PEER, 0, std::string(name()) + ": rank " + std::to_string(rank) + what, rank};
+base::Error NetworkTransport::peer_error(Rank rank, const std::string& what,
+                                         int native_errno) const {
+  return {PH_ERR_PEER, native_errno, std::string(name()) + ": rank " + std::to_string(rank) + what,
+          rank};
 }
 
 base::Result<Link*> NetworkTransport::connect(Rank rank) {
@@ -44,7 +46,7 @@ base::Result<Link*> NetworkTransport::connect(Rank rank) {
   NetworkPeer* before = known(rank);
   if (before != nullptr && before->is_linked && !before->is_released) return &before->link->view();
   if (before != nullptr && (before->is_released || before->state == NetworkPeer::State::ended))
-    return error_of(rank, ": connect to a rank that has ended or was disconnected");
+    return peer_error(rank, ": connect to a rank that has ended or was disconnected");
   if (auto can = can_meet(rank); !can) return std::move(can.error());
   NetworkPeer& peer = remember(rank);
   if (auto given = give_link(peer); !given) return std::move(given.error());
@@ -57,9 +59,9 @@ base::Result<Link*> NetworkTransport::connect(Rank rank) {
     if (!sent || !*sent) {
       peer.link.reset();
       peer.is_linked = false;
-      end(rank, error_of(rank, " has ended"));
+      end(rank, peer_error(rank, " has ended"));
       if (!sent) return std::move(sent.error());
-      return error_of(rank, ": connect to a rank that has ended");
+      return peer_error(rank, ": connect to a rank that has ended");
     }
     peer.has_asked = true;
     side_channel_.asked(time_.now_ns());

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/config.hpp"
 #include "base/log.hpp"
@@ -87,6 +88,8 @@ class NetworkTransport : public Transport {
   base::Result<> give_link(NetworkPeer& peer) {
     return peer.give_link(config_, peer.rank == self_, posts_);
   }
+  // PH_ERR_PEER, in words that begin with the transport and the rank.
+  base::Error peer_error(Rank rank, const std::string& what, int native_errno = 0) const;
   // The messages of a look at the side channel that has begun. If it is broken, nobody that was
   // asked will ever be met.
   void take_messages();
@@ -111,7 +114,6 @@ class NetworkTransport : public Transport {
   sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
 
  private:
-  base::Error error_of(Rank rank, const char* what) const;
   void take_message(const boot::Message& message);
   void end_who_is_asked(const base::Error& why);
 

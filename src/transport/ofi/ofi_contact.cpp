@@ -15,10 +15,6 @@ constexpr unsigned kMostDoublings = 5;
 
 std::string named(Rank rank) { return "ofi: rank " + std::to_string(rank); }
 
-base::Error gone_error(Rank rank, const std::string& what, int native_errno = 0) {
-  return {PH_ERR_PEER, native_errno, named(rank) + what, rank};
-}
-
 Refusal refusal_of(Greeting::Step step) noexcept {
   if (step == Greeting::Step::version) return Refusal::version;
   if (step == Greeting::Step::unexpected) return Refusal::unexpected;
@@ -36,7 +32,7 @@ OfiPeer& OfiTransport::remember(Rank rank) {
 }
 
 base::Result<> OfiTransport::can_meet(Rank rank) const {
-  if (is_broken_) return gone_error(rank, ": the provider has failed before");
+  if (is_broken_) return peer_error(rank, ": the provider has failed before");
   return {};
 }
 
@@ -69,7 +65,7 @@ void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
 // It waits for nothing of ours any more. What it sent before may still come.
 void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
   why = " has cut this rank off: " + why;
-  if (!peer.is_open()) return end(peer, gone_error(peer.rank, why, ECONNABORTED));
+  if (!peer.is_open()) return end(peer, peer_error(peer.rank, why, ECONNABORTED));
   peer.is_cut_off = true;
   if (peer.boot_gone_ns != 0) return;
   if (peer.is_settled()) ++unsettled_;

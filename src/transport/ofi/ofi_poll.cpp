@@ -19,17 +19,6 @@ constexpr std::int64_t kLastWordsNs = 1'000'000'000;
 // How long pieces may still be under way to a rank that has ended, before our door ends them.
 constexpr std::int64_t kLingerNs = 100'000'000;
 
-base::Error peer_error(Rank rank, const std::string& what, int native_errno = 0) {
-  return {PH_ERR_PEER, native_errno, "ofi: rank " + std::to_string(rank) + what, rank};
-}
-
-// Behind all that it said. That it has left the bootstrap may say, too, but later.
-base::Error farewell_of(Rank rank) {
-  base::Error why = peer_error(rank, " has ended");
-  why.status = PH_ERR_DEPARTED;
-  return why;
-}
-
 // For messages, or for pieces.
 bool has_no_way(const OfiPeer& peer) noexcept {
   return peer.no_way_ns != 0 || peer.no_way_to_door_ns != 0;
@@ -185,6 +174,13 @@ void OfiTransport::cut_off_disorder(OfiPeer& peer) {
                  peer.rank});
 }
 
+// Behind all that it said. That it has left the bootstrap may say, too, but later.
+base::Error OfiTransport::farewell_of(const OfiPeer& peer) const {
+  base::Error why = peer_error(peer.rank, " has ended");
+  why.status = PH_ERR_DEPARTED;
+  return why;
+}
+
 void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
                              std::span<const std::byte> body) {
   const auto cut_off_garbage = [&] {
@@ -200,7 +196,7 @@ void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
       return;
     case Inlet::Took::nothing: return;
     case Inlet::Took::bye: return end(peer, peer_error(peer.rank, " has ended"));
-    case Inlet::Took::left: return end(peer, farewell_of(peer.rank));
+    case Inlet::Took::left: return end(peer, farewell_of(peer));
     case Inlet::Took::disorder: return cut_off_disorder(peer);
     case Inlet::Took::word:
       if (!take_word(peer, head.kind, body)) cut_off_garbage();

@@ -190,6 +190,7 @@ class OfiTransport final : public carried::NetworkTransport {
   void take_arrived();
   void take(std::span<const std::byte> message);
   void take_open(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
+  base::Error farewell_of(const OfiPeer& peer) const;
   void take_next(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
   void cut_off_disorder(OfiPeer& peer);
   void receive_boot();

@@ -59,13 +59,12 @@ void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
   if (is_reset) return await_reason(peer);
   if (got == Inlet::Got::closed && peer.said_bye) return end(peer, farewell_of(peer));
   if (got == Inlet::Got::closed)
-    return end(peer, stream_error(peer.rank,
-                                  ": the connection was closed without a farewell, as when a "
-                                  "process ends; it is not made again"));
+    return end(peer, peer_error(peer.rank,
+                                ": the connection was closed without a farewell, as when a "
+                                "process ends; it is not made again"));
   if (trouble == ETIMEDOUT) return fell_silent(peer);
-  end(peer,
-      stream_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
-                   trouble));
+  end(peer, peer_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
+                       trouble));
 }
 
 // A close over unread bytes is a reset, which takes the last words from the stream. Who cuts a rank
@@ -83,22 +82,18 @@ void TcpTransport::await_reason(TcpPeer& peer) {
   ++unsettled_;
 }
 
-base::Error TcpTransport::stream_error(Rank rank, const std::string& what, int trouble) {
-  return {PH_ERR_PEER, trouble, "tcp: rank " + std::to_string(rank) + what, rank};
-}
-
 // Behind all that it said. That it has left the bootstrap may say, too, but later.
-base::Error TcpTransport::farewell_of(const TcpPeer& peer) {
-  base::Error why = stream_error(peer.rank, " has ended");
+base::Error TcpTransport::farewell_of(const TcpPeer& peer) const {
+  base::Error why = peer_error(peer.rank, " has ended");
   if (peer.has_left) why.status = PH_ERR_DEPARTED;
   return why;
 }
 
-base::Error TcpTransport::reset_error(Rank rank) {
-  return stream_error(rank,
-                      ": the connection was reset; whether its process lives its launcher knows; "
-                      "it is not made again",
-                      ECONNRESET);
+base::Error TcpTransport::reset_error(Rank rank) const {
+  return peer_error(rank,
+                    ": the connection was reset; whether its process lives its launcher knows; "
+                    "it is not made again",
+                    ECONNRESET);
 }
 
 // Its pieces are over, then it is gone. What stands in its ring stays until disconnect().
@@ -160,9 +155,8 @@ void TcpTransport::take_cut_off(TcpPeer& peer, const TcpCard& card) {
   ++unsettled_;
 }
 
-base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) {
-  return {PH_ERR_PEER, ECONNABORTED,
-          "tcp: rank " + std::to_string(rank) + " has cut this rank off: " + words, rank};
+base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) const {
+  return peer_error(rank, " has cut this rank off: " + words, ECONNABORTED);
 }
 
 // A card that its peer waits for: where the bootstrap has no room for it now, poll() tries again.

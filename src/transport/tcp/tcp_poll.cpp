@@ -217,7 +217,7 @@ void TcpTransport::receive_boot() {
 void TcpTransport::boot_gone(Rank rank, const char* why) {
   TcpPeer& peer = remember(rank);
   if (peer.state == TcpPeer::State::ended) return;
-  if (!peer.socket) return end(peer, stream_error(rank, std::string(" ") + why));
+  if (!peer.socket) return end(peer, peer_error(rank, std::string(" ") + why));
   if (peer.is_reset) return end(peer, reset_error(peer.rank));
   // What it sent may still come, and the end of the stream behind it.
   if (peer.boot_gone_ns != 0) return;
@@ -241,7 +241,7 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   if (peer.is_reset && now_ns - peer.boot_gone_ns >= kReasonNs)
     return end(peer, reset_error(peer.rank));
   if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
-    return end(peer, peer.cut_off_words.empty() ? stream_error(peer.rank, " has ended")
+    return end(peer, peer.cut_off_words.empty() ? peer_error(peer.rank, " has ended")
                                                 : cut_off_error(peer.rank, peer.cut_off_words));
   // It may compute, and answer later; but a stranger who says nothing shall not be all we try. Once
   // our proof is out it is that rank, and may have taken the connection.
@@ -254,7 +254,7 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
     if (!is_greeting || peer.state != TcpPeer::State::greeting || peer.parley->has_proved()) return;
   }
   if (peer.socket) return dial_failed(peer, is_greeting ? Tries::kSilent : ETIMEDOUT);
-  if (peer.boot_gone_ns != 0) return end(peer, stream_error(peer.rank, " has ended"));
+  if (peer.boot_gone_ns != 0) return end(peer, peer_error(peer.rank, " has ended"));
   dial(peer);
 }
 

@@ -135,15 +135,14 @@ class TcpTransport final : public carried::NetworkTransport {
   void fell_silent(TcpPeer& peer);
   void tell_cut_off(Rank rank, const std::string& why);
   void take_cut_off(TcpPeer& peer, const TcpCard& card);
-  static base::Error cut_off_error(Rank rank, const std::string& words);
+  base::Error cut_off_error(Rank rank, const std::string& words) const;
   void send_or_keep(Rank rank, const TcpCard& card);
   void send_kept_cards();
   void part(TcpPeer& peer) noexcept;
   void heard_end(TcpPeer& peer, Inlet::Got got, int trouble);
   void await_reason(TcpPeer& peer);
-  static base::Error stream_error(Rank rank, const std::string& what, int trouble = 0);
-  static base::Error farewell_of(const TcpPeer& peer);
-  static base::Error reset_error(Rank rank);
+  base::Error farewell_of(const TcpPeer& peer) const;
+  base::Error reset_error(Rank rank) const;
   void end(TcpPeer& peer, base::Error why);
   void end(Rank rank, base::Error why) override { end(*known(rank), std::move(why)); }
 
