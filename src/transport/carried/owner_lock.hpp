@@ -21,6 +21,13 @@ class OwnerLock {
   // For the engine's calls; not again from within.
   void lock() noexcept { held_ = lock_.lock(kEngine); }
   void unlock() noexcept { lock_.unlock(held_); }
+  // The same, and a call from within another one has the lock already.
+  void enter() noexcept {
+    if (depth_++ == 0) lock();
+  }
+  void leave() noexcept {
+    if (--depth_ == 0) unlock();
+  }
 
   // For all others. False: somebody is inside.
   bool try_visit(unsigned looks = 1) noexcept {
@@ -49,6 +56,20 @@ class OwnerLock {
   Lock lock_{sync::register_heavy_barrier(), kEngine};
   Lock::Held held_{};   // of the engine's call that is inside
   Lock::Held visit_{};  // of the visitor who is
+  unsigned depth_ = 0;  // of the engine's calls: under its lane lock
+};
+
+// What every call of the engine's holds, for its scope: the engine may call from within a callback
+// of poll().
+class Entered {
+ public:
+  explicit Entered(OwnerLock& lock) noexcept : lock_(lock) { lock_.enter(); }
+  ~Entered() { lock_.leave(); }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  OwnerLock& lock_;
 };
 
 // A visit for a scope.

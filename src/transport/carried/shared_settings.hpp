@@ -3,9 +3,7 @@
 // Owner: none (plain values and pure functions).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <type_traits>
 
 #include "base/config.hpp"
@@ -26,10 +24,5 @@ static_assert(std::has_unique_object_representations_v<SharedSettings>, "no padd
 SharedSettings shared_settings(const base::Config& config, std::uint32_t ranks_count);
 // PH_ERR_BOOTSTRAP names the first setting that differs, and both values.
 base::Result<> check_settings(const SharedSettings& mine, const SharedSettings& theirs);
-
-// What is wrong with a first contact that is no card of transport `mine`. Cards begin with 'p', the
-// name of their transport in three letters, and "card"; so one of another transport is told by its
-// name: PH_ERR_BOOTSTRAP. Else PH_ERR_PROTOCOL.
-base::Error strange_card(const char* mine, std::span<const std::byte> bytes);
 
 }  // namespace photon::transport::carried

@@ -3,8 +3,10 @@
 #include <bit>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "boot/boot.hpp"
+#include "transport/carried/card_head.hpp"
 
 namespace photon::transport::ofi {
 
@@ -33,20 +35,10 @@ std::span<const std::byte> encode(const OfiCard& card) noexcept {
 }
 
 base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
+  if (auto checked = carried::check_card_head({"ofi", kCardMagic, sizeof(OfiCard)}, bytes);
+      !checked)
+    return std::move(checked.error());
   OfiCard card;
-  std::uint64_t magic = 0;
-  std::uint32_t version = 0;
-  if (bytes.size() >= sizeof magic + sizeof version) {
-    std::memcpy(&magic, bytes.data(), sizeof magic);
-    std::memcpy(&version, bytes.data() + sizeof magic, sizeof version);
-  }
-  if (magic != kCardMagic) return carried::strange_card("ofi", bytes);
-  if (version != wire::kVersion)
-    return base::Error{
-        PH_ERR_BOOTSTRAP, 0,
-        "it speaks version " + std::to_string(version) + " of the wire format, this rank version " +
-            std::to_string(wire::kVersion) + "; run all ranks with one version of the library"};
-  if (bytes.size() != sizeof card) return carried::strange_card("ofi", bytes);
   std::memcpy(&card, bytes.data(), sizeof card);
   const bool is_card =
       card.what <= OfiCard::What::so_far && card.provider.back() == 0 && card.why.back() == 0;

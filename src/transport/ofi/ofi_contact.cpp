@@ -15,10 +15,6 @@ constexpr unsigned kMostDoublings = 5;
 
 std::string named(Rank rank) { return "ofi: rank " + std::to_string(rank); }
 
-base::Error gone_error(Rank rank, const std::string& what, int native_errno = 0) {
-  return {PH_ERR_PEER, native_errno, named(rank) + what, rank};
-}
-
 Refusal refusal_of(Greeting::Step step) noexcept {
   if (step == Greeting::Step::version) return Refusal::version;
   if (step == Greeting::Step::unexpected) return Refusal::unexpected;
@@ -35,64 +31,15 @@ OfiPeer& OfiTransport::remember(Rank rank) {
   return *peers_[rank];
 }
 
-// The engine is about to know its Link.
-base::Result<> OfiTransport::give_link(OfiPeer& peer) {
-  if (peer.link == nullptr) {
-    auto made = carried::CarriedLink::make(config_, peer.rank == parties_.self);
-    if (!made) return std::move(made.error());
-    peer.link = std::move(*made);
-  }
-  peer.is_linked = true;
+base::Result<> OfiTransport::can_meet(Rank rank) const {
+  if (is_broken_) return peer_error(rank, ": the provider has failed before");
   return {};
-}
-
-base::Result<Link*> OfiTransport::connect(Rank rank) {
-  const Entered entered(*this);
-  if (rank >= peers_.size())
-    return base::Error{PH_ERR_RANK, 0,
-                       "ofi: connect to rank " + std::to_string(rank) + " of " +
-                           std::to_string(peers_.size()) + " ranks",
-                       rank};
-  OfiPeer* before = known(rank);
-  if (before != nullptr && before->is_linked && !before->is_released) return &before->link->view();
-  if (before != nullptr && (before->is_released || before->state == OfiPeer::State::ended))
-    return gone_error(rank, ": connect to a rank that has ended or was disconnected");
-  if (is_broken_) return gone_error(rank, ": the provider has failed before");
-  OfiPeer& peer = remember(rank);
-  if (auto given = give_link(peer); !given) return std::move(given.error());
-  if (rank == parties_.self) {
-    peer.state = OfiPeer::State::open;
-    --unsettled_;
-    tell({.kind = News::Kind::link, .rank = rank});
-  } else if (peer.state == OfiPeer::State::asked && !peer.has_asked) {
-    auto sent = send_card(rank, OfiCard::What::ask);
-    if (!sent || !*sent) {
-      peer.link.reset();
-      peer.is_linked = false;
-      end(peer, gone_error(rank, " has ended"));
-      if (!sent) return std::move(sent.error());
-      return gone_error(rank, ": connect to a rank that has ended");
-    }
-    peer.has_asked = true;
-    asked_ns_ = time_.now_ns();
-  }
-  return &peer.link->view();
-}
-
-void OfiTransport::disconnect(Rank rank) noexcept {
-  const Entered entered(*this);
-  OfiPeer* peer = known(rank);
-  if (peer == nullptr || !peer->is_linked) return;
-  peer->is_released = true;
-  // What it was sent still goes out, and the peer notices nothing.
-  if (peer->state == OfiPeer::State::ended || rank == parties_.self) peer->link.reset();
 }
 
 base::Result<bool> OfiTransport::send_card(Rank rank, OfiCard::What what) {
   OfiCard card = parts_.card;
   card.what = what;
-  boot_due_.set(1);
-  return boot_.send(rank, encode(card), {});
+  return side_channel_.send(rank, encode(card));
 }
 
 void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
@@ -118,7 +65,7 @@ void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
 // It waits for nothing of ours any more. What it sent before may still come.
 void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
   why = " has cut this rank off: " + why;
-  if (!peer.is_open()) return end(peer, gone_error(peer.rank, why, ECONNABORTED));
+  if (!peer.is_open()) return end(peer, peer_error(peer.rank, why, ECONNABORTED));
   peer.is_cut_off = true;
   if (peer.boot_gone_ns != 0) return;
   if (peer.is_settled()) ++unsettled_;
@@ -131,25 +78,24 @@ void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
 void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
   if (peer.state == OfiPeer::State::ended) return;
   cut_off_.push_back({peer.rank, why.what});
-  if (is_announced_) wake();
+  wake_.ring_if_announced();
   end(peer, std::move(why));
 }
 
 void OfiTransport::cut_off(Rank rank, const std::string& why) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   if (OfiPeer* peer = known(rank); peer != nullptr && rank != parties_.self)
     cut_off(*peer, {PH_ERR_PROTOCOL, 0, why, rank});
 }
 
 void OfiTransport::tell_who_is_cut_off() {
   const auto told = std::exchange(cut_off_, {});
-  if (boot_broken_.get() != 0) return;
+  if (side_channel_.is_broken()) return;
   for (const CutOff& one : told) {
     OfiCard card = parts_.card;
     card.what = OfiCard::What::gone;
     card.set_why(one.why);
-    boot_due_.set(1);
-    const auto sent = boot_.send(one.rank, encode(card), {});
+    const auto sent = side_channel_.send(one.rank, encode(card));
     // Who has ended need not know; who has much to read is told later.
     if (!sent && sent.error().status == PH_AGAIN) cut_off_.push_back(one);
   }
@@ -301,13 +247,12 @@ void OfiTransport::opened(OfiPeer& peer) {
   peer.state = OfiPeer::State::open;
   if (peer.is_settled()) --unsettled_;
   if (auto given = give_link(peer); !given) return cut_off(peer, given.error());
-  tell({.kind = News::Kind::link, .rank = peer.rank});
+  tell({.kind = News::Kind::link, .peer = &peer});
   flush(peer);
 }
 
 void OfiTransport::refuse(Refusal why) noexcept {
-  std::uint64_t& count = refused_[static_cast<std::size_t>(why)];
-  if (++count == 1)
+  if (refused_.add(why) == 1)
     PHOTON_LOG(log_, warn, "ofi: refused a message that %s; more of the kind are counted",
                refusal_text(why));
 }

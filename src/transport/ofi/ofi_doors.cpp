@@ -48,7 +48,7 @@ void OfiTransport::go_by_another(OfiPeer& peer) {
 // False: the provider takes none now.
 bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next) {
   if (!has_our_door()) {
-    answer_done(peer, slot, PH_ERR_SYSTEM);
+    answer_done(slot, PH_ERR_SYSTEM);
     peer.pieces->dismiss(slot);
     return true;
   }
@@ -85,7 +85,7 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
     case Taken::refused:
       PHOTON_LOG(log_, warn, "ofi: a piece to memory of rank %u is refused by our own provider: %s",
                  peer.rank, parts_.fabric->words().c_str());
-      answer_done(peer, slot, PH_ERR_SYSTEM);
+      answer_done(slot, PH_ERR_SYSTEM);
       peer.pieces->dismiss(slot);
       return true;
     case Taken::over:

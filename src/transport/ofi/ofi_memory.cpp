@@ -30,7 +30,7 @@ std::size_t put_message(std::span<std::byte> room, const MessageHead& head, cons
 
 Reach OfiTransport::reach(Rank rank, std::uint64_t /*address*/, std::uint64_t size_bytes) noexcept {
   if (size_bytes < config_.ofi_direct_least_bytes || !parts_.fabric->traits().has_doors) return {};
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
   const bool is_there = peer != nullptr && peer->is_open() && !peer->is_released &&
                         !peer->is_mute() && rank != parties_.self;
@@ -47,22 +47,14 @@ bool OfiTransport::has_own_memory(const PostedPiece& piece) const noexcept {
 }
 
 bool OfiTransport::post(const PostedPiece& piece) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   OfiPeer* peer = known(piece.rank);
   if (peer == nullptr || !peer->is_open() || piece.rank == parties_.self) {
-    tell({.kind = News::Kind::done,
-          .rank = piece.rank,
-          .token = piece.token,
-          .status = PH_ERR_PEER,
-          .why = {}});
+    tell({.kind = News::Kind::done, .token = piece.token, .status = PH_ERR_PEER});
     return true;
   }
   if (!has_own_memory(piece)) {
-    tell({.kind = News::Kind::done,
-          .rank = piece.rank,
-          .token = piece.token,
-          .status = PH_ERR_ARGUMENT,
-          .why = {}});
+    tell({.kind = News::Kind::done, .token = piece.token, .status = PH_ERR_ARGUMENT});
     return true;
   }
   if (peer->pieces == nullptr)
@@ -87,7 +79,7 @@ void OfiTransport::go_on(OfiPeer& peer) {
       case Pieces::Next::Kind::wait: break;
       case Pieces::Next::Kind::go: is_full = !start(peer, slot, next); break;
       case Pieces::Next::Kind::over:
-        answer_done(peer, slot, next.status);
+        answer_done(slot, next.status);
         pieces.dismiss(slot);
         break;
       case Pieces::Next::Kind::fault:
@@ -107,12 +99,8 @@ void OfiTransport::go_on(OfiPeer& peer) {
   if (!peer.words.empty()) flush(peer);
 }
 
-void OfiTransport::answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status) {
-  tell({.kind = News::Kind::done,
-        .rank = peer.rank,
-        .token = slot.piece.token,
-        .status = status,
-        .why = {}});
+void OfiTransport::answer_done(const Pieces::Slot& slot, ph_status status) {
+  tell({.kind = News::Kind::done, .token = slot.piece.token, .status = status});
 }
 
 void OfiTransport::piece_over(const Operation& operation) {
@@ -121,7 +109,7 @@ void OfiTransport::piece_over(const Operation& operation) {
   Pieces::Slot& slot = peer->pieces->slot(operation.index);
   if (slot.state != Pieces::Slot::State::under_way) return;
   if (slot.is_lost() && peer->state != OfiPeer::State::ended) return piece_failed(operation);
-  answer_done(*peer, slot, PH_OK);
+  answer_done(slot, PH_OK);
   peer->silence.heard();
   peer->pieces->over(slot);
   --under_way_;
@@ -140,7 +128,7 @@ void OfiTransport::piece_failed(const Operation& operation) {
   if (slot.was_told()) return piece_over(operation);
   --under_way_;
   if (peer->state == OfiPeer::State::ended) {
-    answer_done(*peer, slot, PH_ERR_PEER);
+    answer_done(slot, PH_ERR_PEER);
     peer->pieces->over(slot);
     return say_gone_if_clear(*peer);
   }
@@ -158,7 +146,7 @@ void OfiTransport::end_pieces(OfiPeer& peer) {
   if (peer.pieces == nullptr) return;
   for (Pieces::Slot& slot : peer.pieces->slots()) {
     if (slot.state != Pieces::Slot::State::waits) continue;
-    answer_done(peer, slot, PH_ERR_PEER);
+    answer_done(slot, PH_ERR_PEER);
     peer.pieces->dismiss(slot);
   }
   peer.is_lingering = peer.has_pieces_under_way();
@@ -170,14 +158,14 @@ void OfiTransport::say_gone_if_clear(OfiPeer& peer) {
   if (peer.has_pieces_under_way()) return;
   if (peer.is_lingering) --lingering_;
   peer.is_lingering = false;
-  if (auto why = std::exchange(peer.held_gone, std::nullopt))
-    tell({.kind = News::Kind::gone, .rank = peer.rank, .why = std::move(*why)});
+  if (!std::exchange(peer.is_gone_held, false)) return;
+  tell({.kind = News::Kind::gone, .peer = &peer});
 }
 
 // Who holds a lease of what was taken back gives it back when its pieces are over; who does not
 // answer in time, or cannot, is shut out with everybody else.
 void OfiTransport::quiesce() noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   if (!exposures_.collect()) return;
   const auto holders = exposures_.stale_holders();
   if (may_give_back(holders))  // all of them: one that cannot costs the door anyway

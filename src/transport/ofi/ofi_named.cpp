@@ -8,7 +8,7 @@ bool OfiTransport::names_pieces(Rank rank) const noexcept {
 }
 
 std::uint64_t OfiTransport::nameable(Rank rank) const noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
   if (peer == nullptr || peer->pieces == nullptr) return parts_.window_slots;
   return peer->pieces->nameable();
@@ -45,7 +45,7 @@ bool OfiTransport::is_told(OfiPeer& peer, std::uint64_t data) {
   const std::uint32_t name = name_in(data);
   if (names_.rank_in(name) != peer.rank || peer.told.unsaid() >= parts_.window_slots) return false;
   peer.told.add(number_in(data));
-  tell({.kind = News::Kind::piece, .rank = peer.rank, .token = name, .why = {}});
+  tell({.kind = News::Kind::piece, .peer = &peer, .name = name});
   if (2 * peer.told.unsaid() >= parts_.window_slots)
     say(peer, {MessageKind::seen, {.key = peer.told.say(), .door = 0}, 0});
   return true;

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/carried/carried_link.hpp"
+#include "transport/carried/network_peer.hpp"
 #include "transport/ofi/ofi_early.hpp"
 #include "transport/ofi/ofi_greeting.hpp"
 #include "transport/ofi/ofi_inlet.hpp"
@@ -64,26 +64,15 @@ struct Seat {
   std::uint64_t to = 0;
 };
 
-struct OfiPeer {
-  enum class State : std::uint8_t { asked, greeting, open, ended };
+struct OfiPeer : carried::NetworkPeer {
+  using NetworkPeer::NetworkPeer;
 
-  explicit OfiPeer(Rank its_rank) noexcept : rank(its_rank) {}
-
-  const Rank rank;
-  State state = State::asked;
-  bool is_linked = false;  // the engine has its Link, or will hear of it in this poll
-  bool is_released = false;
-  bool is_gone_told = false;
-  bool has_asked = false;         // our question is out
-  bool is_waiting = false;        // to send: the provider or the window is full
-  bool is_touched = false;        // its ring has news of this poll
-  bool says_bye = false;          // we end
-  bool is_cut_off = false;        // we are, by it
-  std::int64_t met_ns = 0;        // its card came
-  std::int64_t said_ns = 0;       // our last word of the greeting went
-  unsigned said_again = 0;        // so often
-  unsigned unsaid = 0;            // messages of the greeting that could not be sent, in a row
-  std::int64_t boot_gone_ns = 0;  // the bootstrap brought word of its end, or later it was heard; 0
+  bool is_waiting = false;              // to send: the provider or the window is full
+  bool says_bye = false;                // we end
+  std::int64_t met_ns = 0;              // its card came
+  std::int64_t said_ns = 0;             // our last word of the greeting went
+  unsigned said_again = 0;              // so often
+  unsigned unsaid = 0;                  // messages of the greeting that could not be sent, in a row
   std::string gone_why = " has ended";  // what is said of it then
   std::int64_t no_way_ns = 0;           // there has been no route to it since then; 0
   std::int64_t no_way_to_door_ns = 0;   // the same, for pieces
@@ -100,15 +89,15 @@ struct OfiPeer {
   std::size_t tells_due = 0;
   std::uint64_t door = 0;  // its door, and where that is
   std::uint64_t door_to = 0;
-  std::size_t door_by = 0;               // by which door of ours
-  Patience door_full;                    // that one has taken nothing to it since then; 0
-  std::string door_words;                // why a piece failed there, by the provider
-  bool is_stalled = false;               // a piece found the provider full
-  bool is_lingering = false;             // it has ended with pieces under way
-  std::optional<base::Error> held_gone;  // on_gone() waits for the pieces that are under way
-  std::unique_ptr<Pieces> pieces;        // null: there was none
-  Told told;                             // us, by its own pieces
-  std::uint64_t wished = 0;              // the latest door of ours that ended at its wish
+  std::size_t door_by = 0;         // by which door of ours
+  Patience door_full;              // that one has taken nothing to it since then; 0
+  std::string door_words;          // why a piece failed there, by the provider
+  bool is_stalled = false;         // a piece found the provider full
+  bool is_lingering = false;       // it has ended with pieces under way
+  bool is_gone_held = false;       // on_gone() waits for the pieces that are under way
+  std::unique_ptr<Pieces> pieces;  // null: there was none
+  Told told;                       // us, by its own pieces
+  std::uint64_t wished = 0;        // the latest door of ours that ended at its wish
 
   // ofi_silence.cpp
   bool is_unconfirmed = false;  // it may not have all that was sent
@@ -118,13 +107,11 @@ struct OfiPeer {
   Silence silence;
 
   std::optional<Greeting> greeting;
-  std::unique_ptr<carried::CarriedLink> link;
   std::unique_ptr<Window> window;
   Outlet outlet;
   Inlet inlet;
   Early early;
 
-  bool is_open() const noexcept { return state == State::open; }
   bool has_pieces_under_way() const noexcept {
     return pieces != nullptr && pieces->under_way() != 0;
   }

@@ -12,27 +12,12 @@ namespace {
 
 constexpr std::size_t kMostCompletions = 32;  // of one call of the provider's
 constexpr int kMostReads = 8;
-constexpr int kMessagesPerPoll = 64;
-constexpr std::int64_t kReceiveNs = 50'000;
-constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
-constexpr std::int64_t kSoonNs = 20'000'000;
 constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended or a message to it has failed, and after the last
 // of what still came from it.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
 // How long pieces may still be under way to a rank that has ended, before our door ends them.
 constexpr std::int64_t kLingerNs = 100'000'000;
-
-base::Error peer_error(Rank rank, const std::string& what, int native_errno = 0) {
-  return {PH_ERR_PEER, native_errno, "ofi: rank " + std::to_string(rank) + what, rank};
-}
-
-// Behind all that it said. That it has left the bootstrap may say, too, but later.
-base::Error farewell_of(Rank rank) {
-  base::Error why = peer_error(rank, " has ended");
-  why.status = PH_ERR_DEPARTED;
-  return why;
-}
 
 // For messages, or for pieces.
 bool has_no_way(const OfiPeer& peer) noexcept {
@@ -41,14 +26,8 @@ bool has_no_way(const OfiPeer& peer) noexcept {
 
 }  // namespace
 
-// Whoever sleeps meanwhile has not seen it.
-void OfiTransport::tell(News news) {
-  news_.push_back(std::move(news));
-  if (is_announced_) wake();
-}
-
 void OfiTransport::poll(Sink& sink) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   flusher_.came();
   look();
   is_behind_ = false;
@@ -60,10 +39,12 @@ void OfiTransport::poll(Sink& sink) noexcept {
   if (lingering_ != 0 && time_.now_ns() - lingering_ns_ >= kLingerNs) end_our_doors();
   const std::int64_t now = time_.now_ns();
   if (!unconfirmed_.empty()) look_for_silence(now);
-  if (is_boot_due(now)) receive_boot();
+  const bool is_look_due = side_channel_.is_due(now);
+  if (unsettled_ != 0 && now - attended_ns_ >= kAttendNs) attend(now);
+  if (is_look_due) receive_boot();
   answer_who_asked();
   if (!cut_off_.empty()) tell_who_is_cut_off();
-  if (!news_.empty()) dispatch(sink);
+  if (!news_.is_empty()) dispatch(sink);
 }
 
 // What is over makes room; what has arrived is kept for take_arrived(). False: there is no more. (A
@@ -193,6 +174,13 @@ void OfiTransport::cut_off_disorder(OfiPeer& peer) {
                  peer.rank});
 }
 
+// Behind all that it said. That it has left the bootstrap may say, too, but later.
+base::Error OfiTransport::farewell_of(const OfiPeer& peer) const {
+  base::Error why = peer_error(peer.rank, " has ended");
+  why.status = PH_ERR_DEPARTED;
+  return why;
+}
+
 void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
                              std::span<const std::byte> body) {
   const auto cut_off_garbage = [&] {
@@ -204,11 +192,11 @@ void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
   switch (peer.inlet.take(head, body, *peer.link)) {
     case Inlet::Took::news:
       if (!std::exchange(peer.is_touched, true))
-        tell({.kind = News::Kind::activity, .rank = peer.rank});
+        tell({.kind = News::Kind::activity, .peer = &peer});
       return;
     case Inlet::Took::nothing: return;
     case Inlet::Took::bye: return end(peer, peer_error(peer.rank, " has ended"));
-    case Inlet::Took::left: return end(peer, farewell_of(peer.rank));
+    case Inlet::Took::left: return end(peer, farewell_of(peer));
     case Inlet::Took::disorder: return cut_off_disorder(peer);
     case Inlet::Took::word:
       if (!take_word(peer, head.kind, body)) cut_off_garbage();
@@ -217,49 +205,16 @@ void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
   }
 }
 
-bool OfiTransport::is_boot_due(std::int64_t now) noexcept {
-  const bool is_asked = boot_due_.get() != 0;
-  if (unsettled_ != 0 && now - attended_ns_ >= kAttendNs) attend(now);
-  if (boot_broken_.get() != 0) return false;
-  const bool is_soon = now - asked_ns_ < kSoonNs;
-  if (!is_asked && now - received_ns_ < (is_soon ? kReceiveSoonNs : kReceiveNs)) return false;
-  received_ns_ = now;
-  return true;
-}
-
 void OfiTransport::receive_boot() {
-  boot_due_.set(0);
-  for (int i = 0; i < kMessagesPerPoll; ++i) {
-    auto received = boot_.receive();
-    if (!received) {
-      boot_broken_.set(1);
-      PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
-      for (const auto& peer : peers_) {
-        if (peer == nullptr || peer->state != OfiPeer::State::asked) continue;
-        base::Error why = received.error();
-        why.rank = peer->rank;
-        end(*peer, why);
-      }
-      return;
-    }
-    if (!*received) return;
-    boot_wakes_.set(0);
-    boot_message(**received);
-  }
-  boot_due_.set(1);
+  side_channel_.begin_look();
+  take_messages();
 }
 
-void OfiTransport::boot_message(boot::Message& message) {
-  const Rank rank = message.from;
-  if (rank >= peers_.size() || rank == parties_.self) {
-    PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
-    return;
-  }
-  if (message.kind == boot::Message::Kind::data) return take_card(rank, message.bytes);
+void OfiTransport::boot_gone(Rank rank, const char* why) {
   OfiPeer& peer = remember(rank);
   if (peer.state == OfiPeer::State::ended) return;
   if (peer.state == OfiPeer::State::asked)
-    return end(peer, peer_error(rank, std::string(" ") + message.why));
+    return end(peer, peer_error(rank, std::string(" ") + why));
   // What it sent may still come, and its farewell behind it.
   if (peer.boot_gone_ns != 0) return;
   if (peer.is_settled()) ++unsettled_;
@@ -308,7 +263,7 @@ void OfiTransport::end(OfiPeer& peer, base::Error why) {
     peer.window->forget_waiting();
     if (peer.window->is_idle()) peer.window.reset();
   }
-  boot_due_.set(1);  // which may know that it left in order
+  side_channel_.look_soon();  // which may know that it left in order
   end_pieces(peer);
   if (peer.is_released) {
     peer.link.reset();
@@ -316,7 +271,8 @@ void OfiTransport::end(OfiPeer& peer, base::Error why) {
   }
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
   if (!peer.is_linked && why.status == PH_ERR_PEER && !peer.greeting) return;
-  peer.held_gone = std::move(why);
+  peer.why = std::move(why);
+  peer.is_gone_held = true;
   say_gone_if_clear(peer);
 }
 
@@ -330,45 +286,10 @@ void OfiTransport::end_all(const std::string& why) {
   end_our_doors();
 }
 
-// The engine may call anything from here, so what it adds waits for the next round.
+// What the bootstrap knows of an end is looked for before that is told.
 void OfiTransport::dispatch(Sink& sink) {
-  const bool has_gone = std::any_of(news_.begin(), news_.end(),
-                                    [](const News& one) { return one.kind == News::Kind::gone; });
-  if (has_gone && boot_broken_.get() == 0) receive_boot();
-  std::swap(news_, telling_);
-  // What lies in rings has been seen by now, and pieces may have told of themselves before it came.
-  const auto is_early = [](const News& one) {
-    return one.kind == News::Kind::link || one.kind == News::Kind::piece;
-  };
-  for (const News& one : telling_)
-    if (is_early(one)) dispatch(one, sink);
-  for (const News& one : telling_)
-    if (!is_early(one)) dispatch(one, sink);
-  telling_.clear();
-}
-
-void OfiTransport::dispatch(const News& one, Sink& sink) {
-  OfiPeer* peer = known(one.rank);
-  const bool is_mine = peer != nullptr && !peer->is_released;
-  switch (one.kind) {
-    case News::Kind::link:
-      if (!is_mine) break;
-      peer->link->set_answered();  // here: the engine reads its Link without our lock
-      sink.on_link(one.rank);
-      break;
-    case News::Kind::piece:
-      if (is_mine) sink.on_piece(one.rank, static_cast<std::uint32_t>(one.token));
-      break;
-    case News::Kind::activity:
-      if (peer != nullptr) peer->is_touched = false;
-      if (is_mine) sink.on_activity(one.rank);
-      break;
-    case News::Kind::done: sink.on_done(one.token, one.status); break;
-    case News::Kind::gone:
-      if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
-      sink.on_gone(one.rank, one.why);
-      break;
-  }
+  if (news_.has_gone() && !side_channel_.is_broken()) receive_boot();
+  news_.tell(sink);
 }
 
 }  // namespace photon::transport::ofi

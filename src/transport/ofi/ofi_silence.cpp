@@ -31,14 +31,14 @@ void OfiTransport::await_confirmation(OfiPeer& peer) {
 
 // The provider may have it still.
 bool OfiTransport::arrives(Rank rank) const noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
   return rank == parties_.self || (peer != nullptr && peer->sequence == peer->confirmed);
 }
 
 // By the engine's threads: the bootstrap is theirs.
 void OfiTransport::look_for_silence(std::int64_t now_ns) {
-  if (now_ns - confirmed_ns_ < kLookNs || boot_broken_.get() != 0) return;
+  if (now_ns - confirmed_ns_ < kLookNs || side_channel_.is_broken()) return;
   confirmed_ns_ = now_ns;
   const std::int64_t limit_ns = static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
   for (std::size_t i = 0; i < unconfirmed_.size();) {
@@ -100,8 +100,7 @@ void OfiTransport::answer_who_asked() {
     OfiCard card = parts_.card;
     card.what = OfiCard::What::so_far;
     if (peer != nullptr && peer->is_open()) card.heard = peer->inlet.next_sequence() - 1;
-    boot_due_.set(1);
-    static_cast<void>(boot_.send(one.rank, encode(card), {}));
+    static_cast<void>(side_channel_.send(one.rank, encode(card)));
   }
   std::erase_if(answers_, [](const Answer& one) { return one.looks == 0; });
 }

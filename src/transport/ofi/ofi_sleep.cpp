@@ -1,31 +1,21 @@
 // Going to sleep and waking up. What ends a sleep is a descriptor that stays readable until poll()
 // has looked, or the clock where the provider has none; so nothing is missed for long.
-#include <unistd.h>
-
 #include <algorithm>
 
-#include "transport/nap.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
 
 namespace {
 
-// While attend() has deadlines to keep, the provider may need driving, the side channel holds back
-// what we sent, or its descriptor wakes us for nothing.
+// While attend() has deadlines to keep, or the provider may need driving or the side channel holds
+// back what we sent.
 constexpr std::int64_t kUnsettledSleepUs = 2'000;
 constexpr std::int64_t kUnsentSleepUs = 1'000;
-constexpr std::int64_t kIdleBootSleepUs = 10'000;
-constexpr std::uint32_t kFruitlessEnds = 16;
 // Between two looks at a provider without a descriptor; and at one with: what such a descriptor
 // leaves out depends on the provider, and costs this much instead of a hang.
 constexpr std::int64_t kNapUs = 200;
 constexpr std::int64_t kLookUs = 20'000;
-
-void drain(int event_fd) noexcept {
-  std::uint64_t ignored = 0;
-  if (::read(event_fd, &ignored, sizeof ignored) < 0) return;  // drained by somebody else
-}
 
 std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
   return a_us < 0 ? b_us : std::min(a_us, b_us);
@@ -34,13 +24,13 @@ std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
 }  // namespace
 
 void OfiTransport::announce() noexcept {
-  const Entered entered(*this);
-  is_announced_ = true;
-  boot_due_.set(1);
-  if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake();
+  const carried::Entered entered(lock_);
+  wake_.announce();
+  side_channel_.look_soon();
+  if (!news_.is_empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake_.ring();
   std::int64_t longest_us = -1;
-  if (!boot_.idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() || !stalled_.empty() ||
-      parts_.receives->is_short())
+  if (!side_channel_.is_idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() ||
+      !stalled_.empty() || parts_.receives->is_short())
     longest_us = kUnsentSleepUs;
   else if (unsettled_ != 0)
     longest_us = kUnsettledSleepUs;
@@ -48,34 +38,12 @@ void OfiTransport::announce() noexcept {
   longest_sleep_us_.set(sooner(longest_us, is_deaf ? kNapUs : kLookUs));
 }
 
-void OfiTransport::retract() noexcept {
-  const Entered entered(*this);
-  is_announced_ = false;
-}
-
-// A full counter (EAGAIN) is a wake-up already.
-void OfiTransport::wake() noexcept {
-  const std::uint64_t one = 1;
-  if (::write(parts_.wake.get(), &one, sizeof one) < 0) return;
-}
-
-void OfiTransport::sleep(std::int64_t timeout_us) noexcept {
-  Transport* const self[] = {this};
-  nap(self, timeout_us);
-}
-
 // The provider says whether its descriptor can be waited for: it may hold something that the
 // descriptor does not tell.
 SleepOn OfiTransport::sleep_on() noexcept {
   const carried::Visit visit(lock_);
-  const bool is_broken = boot_broken_.get() != 0;
-  const bool is_deaf = boot_wakes_.get() >= kFruitlessEnds;
-  std::int64_t limit_us = longest_sleep_us_.get();
-  if (is_deaf && !is_broken) {
-    limit_us = sooner(limit_us, kIdleBootSleepUs);
-    boot_wakes_.set(kFruitlessEnds / 2);
-    boot_due_.set(1);
-  }
+  const auto side_channel = side_channel_.sleep_on(longest_sleep_us_.get());
+  std::int64_t limit_us = side_channel.limit_us;
   int wait_fd = is_broken_ || is_wait_broken_ ? -1 : parts_.fabric->traits().wait_fd;
   const auto may = wait_fd < 0 ? Fabric::MayWait::yes : parts_.fabric->may_wait();
   if (may == Fabric::MayWait::not_now) limit_us = 0;
@@ -87,15 +55,7 @@ SleepOn OfiTransport::sleep_on() noexcept {
     limit_us = sooner(limit_us, kNapUs);
     wait_fd = -1;
   }
-  return {.fds = {parts_.wake.get(), wait_fd, is_broken || is_deaf ? -1 : boot_fd_},
-          .limit_us = limit_us};
-}
-
-void OfiTransport::slept(unsigned ready) noexcept {
-  if ((ready & 1) != 0) drain(parts_.wake.get());
-  if ((ready & 4) == 0) return;
-  boot_due_.set(1);
-  boot_wakes_.set(boot_wakes_.get() + 1);  // receive_boot() clears it
+  return {.fds = {wake_.fd(), wait_fd, side_channel.fd}, .limit_us = limit_us};
 }
 
 }  // namespace photon::transport::ofi

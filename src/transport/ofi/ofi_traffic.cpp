@@ -26,21 +26,16 @@ constexpr unsigned kMostUnsaid = 4;
 // How long a peer may be without a route to it.
 constexpr std::int64_t kNoWayNs = 5'000'000'000;
 
-base::Error unreached(Rank rank) {
-  return {PH_ERR_STATE, 0,
-          "ofi: memory of rank " + std::to_string(rank) + " is reached by posting only", rank};
-}
-
 }  // namespace
 
 void OfiTransport::kick(Rank rank) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   OfiPeer* peer = known(rank);
   if (peer == nullptr || peer->link == nullptr || peer->is_released || peer->is_mute()) return;
   if (rank == parties_.self) {
     if (peer->is_touched) return;
     peer->is_touched = true;
-    return tell({.kind = News::Kind::activity, .rank = rank});
+    return tell({.kind = News::Kind::activity, .peer = peer});
   }
   if (!peer->is_open()) {
     static_cast<void>(flusher_.note());  // whoever answers is let in, although our rank computes
@@ -133,7 +128,7 @@ void OfiTransport::mute(OfiPeer& peer, std::string why) {
   peer.mute_why = std::move(why) + way_text(parts_.fabric->traits());
   peer.is_waiting = false;
   peer.window->forget_waiting();
-  if (is_announced_) wake();  // the sleep that has begun has no such deadline
+  wake_.ring_if_announced();  // the sleep that has begun has no such deadline
 }
 
 // Tried again after every look, by the flusher too: our rank may go and compute.
@@ -188,15 +183,9 @@ carried::Flusher::Look OfiTransport::flush_held() {
   go_on_stalled();
   if (!waiting_.empty() && (makes_room || taken_count_ != taken_before))
     static_cast<void>(flusher_.note());  // it goes on: no slower yet
-  if (parts_.receives->has_arrived() && is_announced_) wake();
+  if (parts_.receives->has_arrived() && wake_.is_announced()) wake_.ring();
   const bool is_left = awaits_word || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
   return is_left ? carried::Flusher::Look::left : carried::Flusher::Look::done;
-}
-
-bool OfiTransport::drained() const noexcept {
-  const Entered entered(*this);
-  is_undrained_ = !has_left_all();
-  return !is_undrained_;
 }
 
 bool OfiTransport::has_left_all() const noexcept {
@@ -211,7 +200,7 @@ bool OfiTransport::has_left_all() const noexcept {
       return false;
     if (peer->is_unsent() && !is_broken_) return false;
   }
-  return boot_.idle();
+  return side_channel_.is_idle();
 }
 
 // What peers still send is read off until nothing came for a while: an end with unread bytes may be
@@ -240,21 +229,12 @@ void OfiTransport::say_goodbye() {
     take_arrived();
     static_cast<void>(parts_.receives->post());
     flush_waiting();
-    if (boot_broken_.get() == 0) receive_boot();
+    if (!side_channel_.is_broken()) receive_boot();
     now = time_.now_ns();
     if (has_come || std::any_of(peers_.begin(), peers_.end(), is_owed))
       quiet_until = now + kQuietNs;
     pause(spins);
   }
-}
-
-base::Result<> OfiTransport::read(Rank rank, std::uint64_t /*address*/,
-                                  std::span<std::byte> /*destination*/) noexcept {
-  return unreached(rank);
-}
-base::Result<> OfiTransport::write(Rank rank, std::uint64_t /*address*/,
-                                   std::span<const std::byte> /*source*/) noexcept {
-  return unreached(rank);
 }
 
 }  // namespace photon::transport::ofi

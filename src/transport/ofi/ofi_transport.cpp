@@ -1,13 +1,10 @@
 // Opening and ending, and what can be said about paths.
 #include "transport/ofi/ofi_transport.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
-#include "transport/carried/free_entries.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -26,17 +23,6 @@ std::size_t window_slots(std::size_t peers_count) noexcept {
   return std::clamp<std::size_t>(kMostSends / peers_count, 1, kMostWindowSlots);
 }
 
-base::Result<> take_lane(OwnSide& own, std::uint64_t most) {
-  const std::scoped_lock lock(own.mutex);
-  if (own.lanes_count == most)
-    return base::Error{.status = PH_ERR_MEMORY,
-                       .what = "all " + std::to_string(most) +
-                               " lanes are open, the context's own included; close one or raise "
-                               "PHOTON_MAX_LANES"};
-  ++own.lanes_count;
-  return {};
-}
-
 }  // namespace
 
 const char* refusal_text(Refusal why) noexcept {
@@ -46,6 +32,9 @@ const char* refusal_text(Refusal why) noexcept {
     case Refusal::unexpected: return "is of no rank that was expected to say it";
     case Refusal::wrong_key: return "does not bear the key of the rank that it says it is of";
     case Refusal::wrong_secret: return "does not show that its sender knows the job's secret";
+    case Refusal::silent:
+    case Refusal::crowded:
+    case Refusal::no_room: break;
   }
   return "?";
 }
@@ -60,13 +49,11 @@ base::Result<std::unique_ptr<Transport>> open_ofi_over(const base::Config& confi
                                                        OpenFabric open, const OfiOptions& options) {
   if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
-  own->open = std::move(open);
-  own->regions_count = config.max_regions;
+  own->open_fabric = std::move(open);
   own->give_back_ns = options.give_back_ns;
   own->time = options.time;
-  auto regions = carried::own_or_given(options.regions, config.max_regions);
-  if (!regions) return std::move(regions.error());
-  own->regions = std::move(*regions);
+  if (auto opened = own->open(options.regions, config.max_regions); !opened)
+    return std::move(opened.error());
   return OfiTransport::open(config, boot, std::move(own), 0);
 }
 
@@ -79,15 +66,15 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   parts.window_slots = window_slots(peers_count);
   const std::size_t pieces_count =
       config.ofi_direct_least_bytes == 0 ? 0 : peers_count * parts.window_slots;
-  auto fabric = own->open({.provider = config.ofi_provider.view(),
-                           .domain = config.ofi_domain.view(),
-                           .is_one_host = boot.local_size() == boot.size(),
-                           .met = config.tcp_preferred.view(),
-                           .peers_count = peers_count,
-                           .sends_count = peers_count * parts.window_slots,
-                           .receives_count = kReceives + kSpareReceives,
-                           .pieces_count = pieces_count,
-                           .told_count = pieces_count});
+  auto fabric = own->open_fabric({.provider = config.ofi_provider.view(),
+                                  .domain = config.ofi_domain.view(),
+                                  .is_one_host = boot.local_size() == boot.size(),
+                                  .met = config.tcp_preferred.view(),
+                                  .peers_count = peers_count,
+                                  .sends_count = peers_count * parts.window_slots,
+                                  .receives_count = kReceives + kSpareReceives,
+                                  .pieces_count = pieces_count,
+                                  .told_count = pieces_count});
   if (!fabric) return std::move(fabric.error());
   parts.fabric = std::move(*fabric);
   const auto& traits = parts.fabric->traits();
@@ -101,12 +88,13 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   if (!receives) return std::move(receives.error());
   parts.receives = std::move(*receives);
   parts.messages = std::make_unique<MessagePool>(*parts.fabric, parts.message_bytes);
-  parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!parts.wake) return base::system_error("ofi: eventfd");
+  carried::Wakeup wake;
+  if (!wake.open()) return base::system_error("ofi: eventfd");
   parts.own = std::move(own);
   parts.lane = lane;
-  if (auto taken = take_lane(*parts.own, config.max_lanes); !taken) return std::move(taken.error());
-  return std::unique_ptr<Transport>(std::make_unique<OfiTransport>(config, boot, std::move(parts)));
+  if (auto taken = parts.own->take_lane(config.max_lanes); !taken) return std::move(taken.error());
+  return std::unique_ptr<Transport>(
+      std::make_unique<OfiTransport>(config, boot, std::move(parts), std::move(wake)));
 }
 
 base::Result<std::unique_ptr<Transport>> OfiTransport::open_lane(std::uint32_t number,
@@ -114,17 +102,19 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open_lane(std::uint32_t n
   return open(config_, boot, parts_.own, number);
 }
 
-OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts)
-    : boot_(boot),
-      config_(config),
+OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts,
+                           carried::Wakeup wake)
+    : NetworkTransport({.config = config,
+                        .boot = boot,
+                        .time = parts.own->time,
+                        .wake = std::move(wake),
+                        .order = carried::NewsQueue::Order::links_and_pieces_first,
+                        .posts = false}),
       parties_{boot.rank(), boot.size(), parts.lane},
       names_(boot.size(), kNameBits),
       parts_(std::move(parts)),
-      time_(parts_.own->time),
-      log_(config.log, boot.rank()),
       peers_(boot.size()),
-      exposures_(*parts_.fabric, {parts_.own->regions.get(), parts_.own->regions_count}),
-      boot_fd_(boot.poll_fd()),
+      exposures_(*parts_.fabric, parts_.own->regions()),
       flusher_(lock_, [this] { return flush_held(); }) {
   waiting_.reserve(2 * peers_.size());  // kick() may not fail
   retried_.reserve(2 * peers_.size());
@@ -148,21 +138,11 @@ OfiTransport::~OfiTransport() {
   peers_.clear();
   parts_.messages.reset();
   parts_.receives.reset();
-  const std::scoped_lock lock(parts_.own->mutex);
-  --parts_.own->lanes_count;
-}
-
-Strangers OfiTransport::strangers() const noexcept {
-  const Entered entered(*this);
-  return {.garbage = refused(Refusal::garbage),
-          .version = refused(Refusal::version),
-          .unexpected = refused(Refusal::unexpected),
-          .wrong_key = refused(Refusal::wrong_key),
-          .wrong_secret = refused(Refusal::wrong_secret)};
+  parts_.own->give_lane_back();
 }
 
 void OfiTransport::describe(Rank rank, ph_path& path) {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   path.transport = rank == parties_.self ? "self" : "ofi";
   path.same_process = path.cma = path.arena_mapped = 0;
   const OfiPeer* peer = known(rank);
@@ -171,10 +151,7 @@ void OfiTransport::describe(Rank rank, ph_path& path) {
   std::string reason = "no contact yet: it is met when first used";
   if (rank == parties_.self) {
     reason = "itself: records by a ring; peers by " + by;
-    for (std::size_t i = 0; i < kRefusals; ++i)
-      if (refused_[i] != 0)
-        reason += "; refused " + std::to_string(refused_[i]) + " whose message " +
-                  refusal_text(static_cast<Refusal>(i));
+    reason += refused_.words("whose message", refusal_text);
   } else if (peer != nullptr && peer->is_open()) {
     reason = by + ": records and payload in messages of up to " +
              std::to_string(parts_.message_bytes) + " bytes, copied at both ends";

@@ -12,10 +12,8 @@
 // slept().
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -23,12 +21,11 @@
 #include <vector>
 
 #include "base/config.hpp"
-#include "base/log.hpp"
-#include "base/time_source.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
-#include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/network_transport.hpp"
+#include "transport/carried/own_side.hpp"
 #include "transport/ofi/ofi_card.hpp"
 #include "transport/ofi/ofi_exposures.hpp"
 #include "transport/ofi/ofi_peer.hpp"
@@ -39,35 +36,22 @@
 namespace photon::transport::ofi {
 
 // What the lanes of a rank share.
-struct OwnSide {
-  OpenFabric open;
-  std::shared_ptr<RegionEntry[]> regions;
-  std::size_t regions_count = 0;
+struct OwnSide : carried::OwnSide {
+  OpenFabric open_fabric;
   std::int64_t give_back_ns = 0;
-  base::TimeSource time;
-  std::mutex mutex;  // of:
-  std::uint64_t lanes_count = 0;
 };
 
-// Why a message that came was thrown away.
-enum class Refusal : std::uint8_t {
-  garbage,       // it is none of this protocol, or longer than any of it
-  version,       // of another version of it
-  unexpected,    // of no rank of this job and lane, or not what that rank could say now
-  wrong_key,     // it does not bear the key that was given to the rank it says it is
-  wrong_secret,  // a proof that is none
-};
-inline constexpr std::size_t kRefusals = 5;
+using carried::Refusal;
+// What is said of who was turned away for that reason; "?" for one that this transport has not.
 const char* refusal_text(Refusal why) noexcept;
 
-class OfiTransport final : public Transport {
+class OfiTransport final : public carried::NetworkTransport {
  public:
   struct Parts {
     std::shared_ptr<OwnSide> own;
     std::unique_ptr<Fabric> fabric;
     std::unique_ptr<Receives> receives;
     std::unique_ptr<MessagePool> messages;  // of all windows
-    base::UniqueFd wake;
     OfiCard card;
     std::size_t message_bytes = 0;
     std::size_t window_slots = 0;
@@ -76,26 +60,18 @@ class OfiTransport final : public Transport {
   static base::Result<std::unique_ptr<Transport>> open(const base::Config& config, boot::Boot& boot,
                                                        std::shared_ptr<OwnSide> own,
                                                        std::uint32_t lane);
-  OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts);
+  OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts, carried::Wakeup wake);
   ~OfiTransport() override;
 
   const char* name() const noexcept override { return "ofi"; }
-  unsigned poll_interval() const noexcept override { return 1; }
 
-  base::Result<Link*> connect(Rank rank) override;
-  void disconnect(Rank rank) noexcept override;
   void cut_off(Rank rank, const std::string& why) noexcept override;
 
   void kick(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;
-  bool drained() const noexcept override;
   bool arrives(Rank rank) const noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
-  base::Result<> read(Rank rank, std::uint64_t address,
-                      std::span<std::byte> destination) noexcept override;
-  base::Result<> write(Rank rank, std::uint64_t address,
-                       std::span<const std::byte> source) noexcept override;
   bool post(const PostedPiece& piece) noexcept override;
   std::uint64_t local_granule() const noexcept override;
   base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
@@ -105,46 +81,21 @@ class OfiTransport final : public Transport {
   bool names_pieces(Rank rank) const noexcept override;
   std::uint64_t nameable(Rank rank) const noexcept override;
   void quiesce() noexcept override;
-  void leave() noexcept override { is_leaving_ = true; }  // read by our end
-  bool quiesces() const noexcept override { return true; }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
 
-  std::span<std::byte> arena() noexcept override { return {}; }
-  std::span<RegionEntry> regions() noexcept override {
-    return {parts_.own->regions.get(), parts_.own->regions_count};
-  }
+  std::span<RegionEntry> regions() noexcept override { return parts_.own->regions(); }
 
   void announce() noexcept override;
-  void sleep(std::int64_t timeout_us) noexcept override;
   SleepOn sleep_on() noexcept override;
-  void slept(unsigned ready) noexcept override;
-  Sleepers sleepers() noexcept override { return {this}; }
-  void retract() noexcept override;
-  void wake() noexcept override;
 
-  std::int64_t now_ns() noexcept override { return time_.now_ns(); }
-  void pause(unsigned spins) noexcept override {
-    if (!time_.pause()) Policy::pause(spins);
-  }
-
-  Strangers strangers() const noexcept override;
   void describe(Rank rank, ph_path& path) override;
 
   // For tests.
-  std::uint64_t refused(Refusal why) const noexcept {
-    return refused_[static_cast<std::size_t>(why)];
-  }
   const OfiCard& card() const noexcept { return parts_.card; }
 
  private:
-  struct News {
-    enum class Kind : std::uint8_t { link, piece, activity, done, gone } kind = Kind::link;
-    Rank rank = 0;
-    std::uint64_t token = 0;  // done; piece: its name
-    ph_status status = PH_OK;
-    base::Error why;  // gone
-  };
+  using News = carried::News;
   struct CutOff {
     Rank rank = 0;
     std::string why;
@@ -153,32 +104,16 @@ class OfiTransport final : public Transport {
     Rank rank = 0;
     unsigned looks = 0;  // before it
   };
-  using Flag = sync::Hint<Policy, std::uint32_t>;
-
-  // What every call of the engine's holds; calls from within a callback of poll() have it already.
-  class Entered {
-   public:
-    explicit Entered(const OfiTransport& transport) noexcept : transport_(transport) {
-      if (transport_.depth_++ == 0) transport_.lock_.lock();
-    }
-    ~Entered() {
-      if (--transport_.depth_ == 0) transport_.lock_.unlock();
-    }
-    Entered(const Entered&) = delete;
-    Entered& operator=(const Entered&) = delete;
-
-   private:
-    const OfiTransport& transport_;
-  };
 
   // ofi_contact.cpp
-  OfiPeer* known(Rank rank) const noexcept {
+  OfiPeer* known(Rank rank) const noexcept override {
     return rank < peers_.size() ? peers_[rank].get() : nullptr;
   }
-  OfiPeer& remember(Rank rank);
-  base::Result<> give_link(OfiPeer& peer);
+  OfiPeer& remember(Rank rank) override;
+  base::Result<> can_meet(Rank rank) const override;
+  base::Result<bool> ask(Rank rank) override { return send_card(rank, OfiCard::What::ask); }
   base::Result<bool> send_card(Rank rank, OfiCard::What what);
-  void take_card(Rank rank, std::span<const std::byte> bytes);
+  void take_card(Rank rank, std::span<const std::byte> bytes) override;
   void take_gone(OfiPeer& peer, std::string why);
   void cut_off(OfiPeer& peer, base::Error why);
   void tell_who_is_cut_off();
@@ -204,13 +139,13 @@ class OfiTransport final : public Transport {
   void flush_waiting();
   carried::Flusher::Look flush_held();
   bool awaits_word_of_any() noexcept;
-  bool has_left_all() const noexcept;
+  bool has_left_all() const noexcept override;
   void say_goodbye();
 
   // ofi_memory.cpp
   bool has_own_memory(const PostedPiece& piece) const noexcept;
   void go_on(OfiPeer& peer);
-  void answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status);
+  void answer_done(const Pieces::Slot& slot, ph_status status);
   void piece_over(const Operation& operation);
   void piece_failed(const Operation& operation);
   void end_pieces(OfiPeer& peer);
@@ -255,49 +190,34 @@ class OfiTransport final : public Transport {
   void take_arrived();
   void take(std::span<const std::byte> message);
   void take_open(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
+  base::Error farewell_of(const OfiPeer& peer) const;
   void take_next(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
   void cut_off_disorder(OfiPeer& peer);
-  bool is_boot_due(std::int64_t now) noexcept;
   void receive_boot();
-  void boot_message(boot::Message& message);
+  void boot_gone(Rank rank, const char* why) override;
   void attend(std::int64_t now_ns);
   void attend(OfiPeer& peer, std::int64_t now_ns);
   std::uint64_t most_last_words() const noexcept;
   void end(OfiPeer& peer, base::Error why);
+  void end(Rank rank, base::Error why) override { end(*known(rank), std::move(why)); }
   void end_all(const std::string& why);
-  void tell(News news);
   void dispatch(Sink& sink);
-  void dispatch(const News& one, Sink& sink);
 
-  boot::Boot& boot_;
-  const base::Config config_;
   const Parties parties_;
   const wire::PieceNames names_;
   Parts parts_;
-  const base::TimeSource time_;
-  const base::Log log_;
-
-  mutable carried::OwnerLock lock_;
-  mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
 
   std::vector<std::unique_ptr<OfiPeer>> peers_;
   std::vector<OfiPeer*> waiting_;  // have something to send and found no room
   std::vector<OfiPeer*> retried_;
-  std::array<std::uint64_t, kRefusals> refused_{};
   std::vector<OfiPeer*> unconfirmed_;
   std::int64_t confirmed_ns_ = 0;  // last look at those
   std::vector<Answer> answers_;    // to who asks how far we are
   std::vector<CutOff> cut_off_;    // are to be told
-  std::vector<News> news_;
-  std::vector<News> telling_;
-  std::size_t unsettled_ = 0;  // peers that attend() has to look at
-  std::size_t under_way_ = 0;  // messages
+  std::size_t under_way_ = 0;      // messages
   std::int64_t attended_ns_ = 0;
-  std::int64_t received_ns_ = 0;  // last look at the side channel
-  std::int64_t asked_ns_ = 0;     // our last card went out
-  std::int64_t heard_ns_ = 0;     // of the poll under way
-  bool is_behind_ = false;        // it took all that there was room for; more may have arrived
-  bool is_announced_ = false;
+  std::int64_t heard_ns_ = 0;      // of the poll under way
+  bool is_behind_ = false;         // it took all that there was room for; more may have arrived
   bool is_retrying_ = false;       // the flusher knows of who waits
   std::uint64_t taken_count_ = 0;  // messages that the provider took, for good
   // Of our pieces: the doors by which they leave, as a rule one; who waits for room there; who has
@@ -310,7 +230,6 @@ class OfiTransport final : public Transport {
   bool has_waiting_ = false;  // some peer may have pieces that have not begun
   bool is_restarting_ = false;
   bool is_ending_door_ = false;
-  bool is_leaving_ = false;
   bool is_doorless_ = false;             // none can be opened
   bool opens_no_more_ = false;           // nor another endpoint or door beside the first
   bool is_ending_theirs_ = false;        // the door by which peers come in
@@ -319,16 +238,10 @@ class OfiTransport final : public Transport {
   Exposures exposures_;                  // memory of ours
   std::set<std::uint64_t> locals_;       // handles of our own memory that pieces may use
 
-  bool is_broken_ = false;             // the provider brings nothing any more
-  bool is_wait_broken_ = false;        // its descriptor cannot be waited for
-  mutable bool is_undrained_ = false;  // when drained() was asked last
+  bool is_broken_ = false;       // the provider brings nothing any more
+  bool is_wait_broken_ = false;  // its descriptor cannot be waited for
 
-  Flag boot_due_;
-  Flag boot_broken_;
-  Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
-  const int boot_fd_;
-  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
-  carried::Flusher flusher_;                           // last: it ends first
+  carried::Flusher flusher_;  // last: it ends first
 };
 
 }  // namespace photon::transport::ofi

@@ -29,10 +29,6 @@ std::string named(Rank rank) { return "tcp: rank " + std::to_string(rank); }
 
 bool is_of_descriptors(int trouble) noexcept { return trouble == EMFILE || trouble == ENFILE; }
 
-base::Error gone_error(Rank rank, const std::string& what) {
-  return {PH_ERR_PEER, 0, named(rank) + what, rank};
-}
-
 }  // namespace
 
 TcpPeer& TcpTransport::remember(Rank rank) {
@@ -43,62 +39,8 @@ TcpPeer& TcpTransport::remember(Rank rank) {
   return *peers_[rank];
 }
 
-// The engine is about to know its Link.
-base::Result<> TcpTransport::give_link(TcpPeer& peer) {
-  if (peer.link == nullptr) {
-    auto made = carried::CarriedLink::make(config_, peer.rank == parties_.self);
-    if (!made) return std::move(made.error());
-    peer.link = std::move(*made);
-    peer.link->view().post_kicks = true;
-  }
-  peer.is_linked = true;
-  return {};
-}
-
-base::Result<Link*> TcpTransport::connect(Rank rank) {
-  const Entered entered(*this);
-  if (rank >= peers_.size())
-    return base::Error{PH_ERR_RANK, 0,
-                       "tcp: connect to rank " + std::to_string(rank) + " of " +
-                           std::to_string(peers_.size()) + " ranks",
-                       rank};
-  TcpPeer* before = known(rank);
-  if (before != nullptr && before->is_linked && !before->is_released) return &before->link->view();
-  if (before != nullptr && (before->is_released || before->state == TcpPeer::State::ended))
-    return gone_error(rank, ": connect to a rank that has ended or was disconnected");
-  TcpPeer& peer = remember(rank);
-  if (auto given = give_link(peer); !given) return std::move(given.error());
-  if (rank == parties_.self) {
-    peer.state = TcpPeer::State::open;
-    --unsettled_;
-    tell({.kind = News::Kind::link, .rank = rank});
-  } else if (peer.state == TcpPeer::State::asked && !peer.has_asked) {
-    auto sent = send_card(rank, card_);
-    if (!sent || !*sent) {
-      peer.link.reset();
-      peer.is_linked = false;
-      end(peer, gone_error(rank, " has ended"));
-      if (!sent) return std::move(sent.error());
-      return gone_error(rank, ": connect to a rank that has ended");
-    }
-    peer.has_asked = true;
-    asked_ns_ = time_.now_ns();
-  }
-  return &peer.link->view();
-}
-
-void TcpTransport::disconnect(Rank rank) noexcept {
-  const Entered entered(*this);
-  TcpPeer* peer = known(rank);
-  if (peer == nullptr || !peer->is_linked) return;
-  peer->is_released = true;
-  // What it was sent still goes out, and the peer notices nothing: so the connection stays.
-  if (peer->state == TcpPeer::State::ended || rank == parties_.self) peer->link.reset();
-}
-
 base::Result<bool> TcpTransport::send_card(Rank rank, const TcpCard& card) {
-  boot_due_.set(1);
-  return boot_.send(rank, encode(card), {});
+  return side_channel_.send(rank, encode(card));
 }
 
 void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
@@ -180,7 +122,7 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
     const unsigned pauses = std::clamp(peer.rounds, 1U, kMostRounds) - 1;
     peer.dial_at_ns += kFirstPauseNs << (2 * pauses);
   }
-  if (is_announced_) wake();  // who sleeps has not known of this deadline
+  wake_.ring_if_announced();  // who sleeps has not known of this deadline
 }
 
 // Its rank waits for us, and hears that it waits in vain.
@@ -245,7 +187,7 @@ void TcpTransport::opened(TcpPeer& peer) {
         {PH_ERR_MEMORY, 0, named(peer.rank) + ": no memory for its connection", peer.rank});
   }
   tune_within_host(peer.socket.get());
-  tell({.kind = News::Kind::link, .rank = peer.rank});
+  tell({.kind = News::Kind::link, .peer = &peer});
   heat(peer.rank);
   flush(peer);
 }
@@ -264,12 +206,12 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
     if (errno == EINTR || errno == ECONNABORTED) return true;
     if (errno != EMFILE && errno != ENFILE) return false;
     // Left in the queue it would end every sleep, and its rank would wait: let it go.
-    if (!parts_.spare) parts_.spare.reset(::fcntl(parts_.wake.get(), F_DUPFD_CLOEXEC, 0));
+    if (!parts_.spare) parts_.spare.reset(::fcntl(wake_.fd(), F_DUPFD_CLOEXEC, 0));
     parts_.spare.reset();
     socket.reset(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool came = static_cast<bool>(socket);
     socket.reset();
-    parts_.spare.reset(::fcntl(parts_.wake.get(), F_DUPFD_CLOEXEC, 0));
+    parts_.spare.reset(::fcntl(wake_.fd(), F_DUPFD_CLOEXEC, 0));
     if (came) count_refusal(Refusal::no_room);
     return came;
   }
@@ -280,7 +222,7 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
   if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
   guests_.emplace(number, Guest{std::move(socket), Parley::accept(boot_.secret(), parties_),
                                 time_.now_ns() + parts_.own->guest_ns});
-  if (is_announced_) wake();  // who sleeps has not known of this deadline
+  wake_.ring_if_announced();  // who sleeps has not known of this deadline
   hear_guest(number);         // it may have spoken already
   return true;
 }
@@ -332,7 +274,7 @@ void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
   if (is_dialing) {  // again, if the guest is gone meanwhile
     peer.state = TcpPeer::State::dialing;
     peer.dial_at_ns = time_.now_ns() + kFirstPauseNs;
-    if (is_announced_) wake();
+    wake_.ring_if_announced();
   }
   if (!guest.parley.welcome(guest.socket.get())) return refuse(number, Refusal::silent);
   peer.socket = std::move(guest.socket);
@@ -353,8 +295,7 @@ void TcpTransport::refuse(std::uint32_t number, Refusal why) {
 }
 
 void TcpTransport::count_refusal(Refusal why) noexcept {
-  std::uint64_t& count = refused_[static_cast<std::size_t>(why)];
-  ++count;
+  const std::uint64_t count = refused_.add(why);
   if (why == Refusal::silent) return;  // who dials at the same time as we hangs up, too
   if (count == 1)
     PHOTON_LOG(log_, warn, "tcp: refused a connection to %s that %s; more of the kind are counted",

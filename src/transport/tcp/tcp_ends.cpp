@@ -18,7 +18,7 @@ namespace photon::transport::tcp {
 // full socket takes no words, and a peer that is not open yet has none to be read: the bootstrap
 // tells it, too.
 void TcpTransport::cut_off(Rank rank, const std::string& why) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || peer->state == TcpPeer::State::ended || rank == parties_.self) return;
   tell_cut_off(rank, why);
@@ -59,19 +59,18 @@ void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
   if (is_reset) return await_reason(peer);
   if (got == Inlet::Got::closed && peer.said_bye) return end(peer, farewell_of(peer));
   if (got == Inlet::Got::closed)
-    return end(peer, stream_error(peer.rank,
-                                  ": the connection was closed without a farewell, as when a "
-                                  "process ends; it is not made again"));
+    return end(peer, peer_error(peer.rank,
+                                ": the connection was closed without a farewell, as when a "
+                                "process ends; it is not made again"));
   if (trouble == ETIMEDOUT) return fell_silent(peer);
-  end(peer,
-      stream_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
-                   trouble));
+  end(peer, peer_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
+                       trouble));
 }
 
 // A close over unread bytes is a reset, which takes the last words from the stream. Who cuts a rank
 // off sends a card with the reason first: that may still be on its way.
 void TcpTransport::await_reason(TcpPeer& peer) {
-  boot_due_.set(1);
+  side_channel_.look_soon();
   if (peer.boot_gone_ns != 0) return end(peer, reset_error(peer.rank));
   peer.is_reset = true;
   peer.is_mute = true;
@@ -83,22 +82,18 @@ void TcpTransport::await_reason(TcpPeer& peer) {
   ++unsettled_;
 }
 
-base::Error TcpTransport::stream_error(Rank rank, const std::string& what, int trouble) {
-  return {PH_ERR_PEER, trouble, "tcp: rank " + std::to_string(rank) + what, rank};
-}
-
 // Behind all that it said. That it has left the bootstrap may say, too, but later.
-base::Error TcpTransport::farewell_of(const TcpPeer& peer) {
-  base::Error why = stream_error(peer.rank, " has ended");
+base::Error TcpTransport::farewell_of(const TcpPeer& peer) const {
+  base::Error why = peer_error(peer.rank, " has ended");
   if (peer.has_left) why.status = PH_ERR_DEPARTED;
   return why;
 }
 
-base::Error TcpTransport::reset_error(Rank rank) {
-  return stream_error(rank,
-                      ": the connection was reset; whether its process lives its launcher knows; "
-                      "it is not made again",
-                      ECONNRESET);
+base::Error TcpTransport::reset_error(Rank rank) const {
+  return peer_error(rank,
+                    ": the connection was reset; whether its process lives its launcher knows; "
+                    "it is not made again",
+                    ECONNRESET);
 }
 
 // Its pieces are over, then it is gone. What stands in its ring stays until disconnect().
@@ -118,13 +113,10 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
   tell_written();
   for (Pieces::Slot& slot : peer.pieces.all()) {
     if (slot.token == 0) continue;
-    tell({.kind = News::Kind::done,
-          .rank = peer.rank,
-          .token = slot.piece.token,
-          .status = PH_ERR_PEER});
+    tell({.kind = News::Kind::done, .token = slot.piece.token, .status = PH_ERR_PEER});
     Pieces::end(slot);
   }
-  boot_due_.set(1);  // which may know that it left in order
+  side_channel_.look_soon();  // which may know that it left in order
   if (peer.is_released) {
     peer.link.reset();
     return;
@@ -132,7 +124,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
   if (!peer.is_linked && why.status == PH_ERR_PEER && peer.attempts == 0) return;
   peer.why = std::move(why);
-  tell({.kind = News::Kind::gone, .rank = peer.rank});
+  tell({.kind = News::Kind::gone, .peer = &peer});
 }
 
 // It may live, and wait for us; or leave, and then nothing it left unread would be called lost.
@@ -163,16 +155,15 @@ void TcpTransport::take_cut_off(TcpPeer& peer, const TcpCard& card) {
   ++unsettled_;
 }
 
-base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) {
-  return {PH_ERR_PEER, ECONNABORTED,
-          "tcp: rank " + std::to_string(rank) + " has cut this rank off: " + words, rank};
+base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) const {
+  return peer_error(rank, " has cut this rank off: " + words, ECONNABORTED);
 }
 
 // A card that its peer waits for: where the bootstrap has no room for it now, poll() tries again.
 // It also sends those of the flusher, to whom the bootstrap does not belong.
 // Without a bootstrap, or memory, nobody can be told.
 void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
-  if (boot_broken_.get() != 0) return;
+  if (side_channel_.is_broken()) return;
   if (!is_flusher_) {
     const auto sent = send_card(rank, card);
     if (sent || sent.error().status != PH_AGAIN) return;
@@ -183,8 +174,8 @@ void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
     return;
   }
   if (!is_flusher_) return;
-  boot_due_.set(1);
-  if (is_announced_) wake();  // who sleeps has not known of it
+  side_channel_.look_soon();
+  wake_.ring_if_announced();  // who sleeps has not known of it
 }
 
 void TcpTransport::send_kept_cards() {

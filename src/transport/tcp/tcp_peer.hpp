@@ -30,7 +30,7 @@
 #include "base/unique_fd.hpp"
 #include "boot/parley.hpp"
 #include "boot/tries.hpp"
-#include "transport/carried/carried_link.hpp"
+#include "transport/carried/network_peer.hpp"
 #include "transport/tcp/tcp_inlet.hpp"
 #include "transport/tcp/tcp_outlet.hpp"
 #include "transport/tcp/tcp_pieces.hpp"
@@ -45,28 +45,18 @@ using boot::Tries;
 inline constexpr std::uint64_t kHelloMagic = 0x6f'6c'6c'65'68'63'74'70ULL;  // "ptchello"
 inline constexpr boot::Protocol kProtocol{kHelloMagic, wire::kVersion};
 
-struct TcpPeer {
-  enum class State : std::uint8_t { asked, dialing, greeting, open, ended };
+struct TcpPeer : carried::NetworkPeer {
+  using NetworkPeer::NetworkPeer;
 
-  explicit TcpPeer(Rank its_rank) noexcept : rank(its_rank) {}
-
-  const Rank rank;
-  State state = State::asked;
-  bool is_linked = false;  // the engine has its Link, or will hear of it in this poll
-  bool is_released = false;
-  bool is_gone_told = false;
   bool has_crossed = false;        // its connection came while ours was made, and was given up
-  bool has_asked = false;          // our card is out
   bool said_bye = false;           // it has
   bool has_left = false;           // and in order
-  bool is_cut_off = false;         // we are, by it: that is what the words said
   bool is_blocked = false;         // its socket takes no more
   bool is_armed = false;           // epoll looks for room in the socket
   bool is_unwatched = false;       // epoll does not look at the socket: every poll does
   bool is_mute = false;            // sending has failed: what it sent is read to its end
   bool is_reset = false;           // its reason may still come by the bootstrap
   bool is_asked = false;           // it waits for an answer: no holding back
-  bool is_touched = false;         // its ring has news of this poll
   bool is_unconfirmed = false;     // something was sent since all was confirmed
   bool has_spoken = false;         // since our last message
   bool is_exchange = false;        // our last message answered one of its, and none has come since
@@ -74,11 +64,9 @@ struct TcpPeer {
   std::int64_t held_since_ns = 0;  // something waits to be sent; 0: nothing
   std::int64_t sent_ns = 0;        // end of the last send
   unsigned held_count = 0;
-  unsigned heard_count = 0;       // reads that brought something since we slept
-  base::Error why;                // of its end
-  std::string words;              // last ones, its or ours
-  std::string cut_off_words;      // by the bootstrap: it has cut us off; empty
-  std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
+  unsigned heard_count = 0;   // reads that brought something since we slept
+  std::string words;          // last ones, its or ours
+  std::string cut_off_words;  // by the bootstrap: it has cut us off; empty
   // dialing, greeting
   boot::Tries tries;
   unsigned attempts = 0;          // to connect
@@ -90,7 +78,6 @@ struct TcpPeer {
   std::optional<Parley> parley;
 
   base::UniqueFd socket;
-  std::unique_ptr<carried::CarriedLink> link;
   std::unique_ptr<Outlet> outlet;
   std::unique_ptr<Inlet> inlet;
   Pieces pieces;
@@ -100,8 +87,6 @@ struct TcpPeer {
   ph_status write_status = PH_OK;
   Pieces::Slot* data_slot = nullptr;  // the read of ours that is coming in
   ph_status data_status = PH_OK;      // why it cannot be placed
-
-  bool is_open() const noexcept { return state == State::open; }
 };
 
 }  // namespace photon::transport::tcp

@@ -25,10 +25,6 @@ constexpr unsigned kLooksForAnswer = 4;
 constexpr std::int64_t kAnswerNs = 20'000;  // for so long
 constexpr int kMostReads = 32;              // of one socket in one poll
 constexpr int kMostEvents = 64;
-constexpr int kMessagesPerPoll = 64;
-constexpr std::int64_t kReceiveNs = 50'000;
-constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
-constexpr std::int64_t kSoonNs = 20'000'000;
 constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended, and after the last of what its kernel still had
 // to deliver.
@@ -45,18 +41,17 @@ class TcpTransport::FramePort final : public PortNews {
 
   void on_ring(TcpPeer& peer) override {
     if (std::exchange(peer.is_touched, true)) return;
-    transport_.tell({.kind = News::Kind::activity, .rank = peer.rank});
+    transport_.tell({.kind = News::Kind::activity, .peer = &peer});
   }
   void on_landed(TcpPeer& peer, std::uint32_t name) override {
-    transport_.tell({.kind = News::Kind::piece, .rank = peer.rank, .name = name});
+    transport_.tell({.kind = News::Kind::piece, .peer = &peer, .name = name});
   }
-  void on_over(TcpPeer& peer, std::uint64_t token, ph_status status) override {
-    transport_.tell(
-        {.kind = News::Kind::done, .rank = peer.rank, .token = token, .status = status});
+  void on_over(TcpPeer& /*peer*/, std::uint64_t token, ph_status status) override {
+    transport_.tell({.kind = News::Kind::done, .token = token, .status = status});
   }
-  void on_written(TcpPeer& peer, std::uint64_t token) override {
-    const News news{.kind = News::Kind::done, .rank = peer.rank, .token = token};
-    if (transport_.is_announced_) return transport_.tell(news);
+  void on_written(TcpPeer& /*peer*/, std::uint64_t token) override {
+    const News news{.kind = News::Kind::done, .token = token};
+    if (transport_.wake_.is_announced()) return transport_.tell(news);
     transport_.written_.push_back(news);
   }
 
@@ -64,22 +59,14 @@ class TcpTransport::FramePort final : public PortNews {
   TcpTransport& transport_;
 };
 
-// Whoever sleeps meanwhile has not seen it.
-void TcpTransport::tell(const News& news) {
-  news_.push_back(news);
-  if (is_announced_) wake();
-}
-
 // That a write of ours is over can wait for the next poll: what came with it, often a message that
 // our rank answers, goes first. Nothing else came: it is told at once.
 void TcpTransport::tell_written() {
-  if (written_.empty()) return;
-  news_.insert(news_.end(), written_.begin(), written_.end());
-  written_.clear();
+  if (!written_.empty()) news_.take(written_);
 }
 
 void TcpTransport::poll(Sink& sink) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   flusher_.came();
   const std::int64_t now = time_.now_ns();
   if (!held_.empty()) flush_due(now);
@@ -97,9 +84,11 @@ void TcpTransport::poll(Sink& sink) noexcept {
     looked_ns_ = now;
     look_at_sockets(&sink);
   }
-  if (is_boot_due(now, patience)) receive_boot();
+  const bool is_look_due = side_channel_.is_due(now, patience);
+  if (now - attended_ns_ >= kAttendNs) attend(now);
+  if (is_look_due) receive_boot();
   if (!has_told_) tell_written();
-  if (!news_.empty()) dispatch(sink);
+  if (!news_.is_empty()) dispatch(sink);
 }
 
 void TcpTransport::look_at_hot(Sink& sink) {
@@ -137,7 +126,7 @@ void TcpTransport::heat(Rank rank) {
   TcpPeer& peer = *known(rank);
   ++peer.heard_count;
   // While one of our threads sleeps, another one's polls do not stand in for its descriptors.
-  if (peer.heard_count >= kHeardOften && !peer.is_unwatched && !is_announced_ &&
+  if (peer.heard_count >= kHeardOften && !peer.is_unwatched && !wake_.is_announced() &&
       hot_.size() <= kMostHot)
     unwatch(peer);
 }
@@ -175,8 +164,8 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   const int trouble = errno;
   heard_end(peer, got, trouble);
   if (any && peer.boot_gone_ns != 0) peer.boot_gone_ns = time_.now_ns();
-  if (!any && news_.empty()) return;
-  if (!news_.empty()) dispatch(sink);
+  if (!any && news_.is_empty()) return;
+  if (!news_.is_empty()) dispatch(sink);
   if (!peer.is_open()) return;
   if (any) {
     peer.has_spoken = true;
@@ -186,7 +175,7 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   // Who reads of us waits; who wrote is answered with what our rank is about to send, if it is.
   // A rank that is about to sleep may not send anything.
   const bool is_due = peer.outlet->waiting() != 0;
-  if (std::exchange(peer.is_asked, false) || (is_due && is_announced_))
+  if (std::exchange(peer.is_asked, false) || (is_due && wake_.is_announced()))
     flush(peer);
   else if (is_due)
     hold(peer);
@@ -218,51 +207,17 @@ void TcpTransport::peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink) {
   if ((events & ~std::uint32_t{EPOLLOUT}) != 0 && sink != nullptr) receive(peer, *sink);
 }
 
-bool TcpTransport::is_boot_due(std::int64_t now, unsigned patience) noexcept {
-  const bool is_asked = boot_due_.get() != 0;
-  if (now - attended_ns_ >= kAttendNs) attend(now);
-  if (boot_broken_.get() != 0) return false;
-  const bool is_soon = now - asked_ns_ < kSoonNs;
-  if (!is_asked && now - received_ns_ < patience * (is_soon ? kReceiveSoonNs : kReceiveNs))
-    return false;
-  received_ns_ = now;
-  return true;
-}
-
 void TcpTransport::receive_boot() {
-  boot_due_.set(0);
+  side_channel_.begin_look();
   send_kept_cards();
-  for (int i = 0; i < kMessagesPerPoll; ++i) {
-    auto received = boot_.receive();
-    if (!received) {
-      boot_broken_.set(1);
-      kept_cards_.clear();
-      PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
-      for (const auto& peer : peers_) {
-        if (peer == nullptr || peer->state != TcpPeer::State::asked) continue;
-        base::Error why = received.error();
-        why.rank = peer->rank;
-        end(*peer, why);
-      }
-      return;
-    }
-    if (!*received) return;
-    boot_wakes_.set(0);
-    boot_message(**received);
-  }
-  boot_due_.set(1);
+  take_messages();
+  if (side_channel_.is_broken()) kept_cards_.clear();
 }
 
-void TcpTransport::boot_message(boot::Message& message) {
-  const Rank rank = message.from;
-  if (rank >= peers_.size() || rank == parties_.self) {
-    PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
-    return;
-  }
-  if (message.kind == boot::Message::Kind::data) return take_card(rank, message.bytes);
+void TcpTransport::boot_gone(Rank rank, const char* why) {
   TcpPeer& peer = remember(rank);
   if (peer.state == TcpPeer::State::ended) return;
-  if (!peer.socket) return end(peer, stream_error(rank, std::string(" ") + message.why));
+  if (!peer.socket) return end(peer, peer_error(rank, std::string(" ") + why));
   if (peer.is_reset) return end(peer, reset_error(peer.rank));
   // What it sent may still come, and the end of the stream behind it.
   if (peer.boot_gone_ns != 0) return;
@@ -286,7 +241,7 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   if (peer.is_reset && now_ns - peer.boot_gone_ns >= kReasonNs)
     return end(peer, reset_error(peer.rank));
   if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
-    return end(peer, peer.cut_off_words.empty() ? stream_error(peer.rank, " has ended")
+    return end(peer, peer.cut_off_words.empty() ? peer_error(peer.rank, " has ended")
                                                 : cut_off_error(peer.rank, peer.cut_off_words));
   // It may compute, and answer later; but a stranger who says nothing shall not be all we try. Once
   // our proof is out it is that rank, and may have taken the connection.
@@ -299,41 +254,15 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
     if (!is_greeting || peer.state != TcpPeer::State::greeting || peer.parley->has_proved()) return;
   }
   if (peer.socket) return dial_failed(peer, is_greeting ? Tries::kSilent : ETIMEDOUT);
-  if (peer.boot_gone_ns != 0) return end(peer, stream_error(peer.rank, " has ended"));
+  if (peer.boot_gone_ns != 0) return end(peer, peer_error(peer.rank, " has ended"));
   dial(peer);
 }
 
-// The engine may call anything from here, so what it adds waits for the next round.
+// What the bootstrap knows of an end is looked for before that is told.
 void TcpTransport::dispatch(Sink& sink) {
-  const bool has_gone = std::any_of(news_.begin(), news_.end(),
-                                    [](const News& one) { return one.kind == News::Kind::gone; });
-  if (has_gone && boot_broken_.get() == 0) receive_boot();
-  std::swap(news_, telling_);
+  if (news_.has_gone() && !side_channel_.is_broken()) receive_boot();
   has_told_ = true;
-  for (const News& one : telling_) {
-    TcpPeer* peer = known(one.rank);
-    const bool is_mine = peer != nullptr && !peer->is_released;
-    switch (one.kind) {
-      case News::Kind::done: sink.on_done(one.token, one.status); break;
-      case News::Kind::link:
-        if (!is_mine) break;
-        peer->link->set_answered();  // here: the engine reads its Link without our lock
-        sink.on_link(one.rank);
-        break;
-      case News::Kind::activity:
-        if (peer != nullptr) peer->is_touched = false;
-        if (is_mine) sink.on_activity(one.rank);
-        break;
-      case News::Kind::piece:
-        if (is_mine) sink.on_piece(one.rank, one.name);
-        break;
-      case News::Kind::gone:
-        if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
-        sink.on_gone(one.rank, peer->why);
-        break;
-    }
-  }
-  telling_.clear();
+  news_.tell(sink);
 }
 
 }  // namespace photon::transport::tcp

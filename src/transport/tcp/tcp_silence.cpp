@@ -13,7 +13,7 @@ void TcpTransport::await_confirmation(TcpPeer& peer) {
   if (peer.is_unconfirmed) return;
   peer.is_unconfirmed = true;
   unconfirmed_.push_back(&peer);
-  if (is_announced_) wake();
+  wake_.ring_if_announced();
 }
 
 void TcpTransport::look_for_silence(std::int64_t now_ns) {

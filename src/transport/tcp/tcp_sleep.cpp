@@ -1,37 +1,24 @@
 // Going to sleep and waking up. All that can end a sleep is a descriptor that stays readable until
 // poll() has looked: so nothing can be missed between the last look and the sleep.
-#include <unistd.h>
-
-#include <algorithm>
-
-#include "transport/nap.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
 
 namespace {
 
-// While attend() has deadlines to keep, the side channel holds back what we sent, or its descriptor
-// wakes us for nothing.
+// While attend() has deadlines to keep, or the side channel holds back what we sent.
 constexpr std::int64_t kUnsettledSleepUs = 2'000;
 constexpr std::int64_t kUnsentCardSleepUs = 1'000;
-constexpr std::int64_t kIdleBootSleepUs = 10'000;
-constexpr std::uint32_t kFruitlessEnds = 16;
-
-void drain(int event_fd) noexcept {
-  std::uint64_t ignored = 0;
-  if (::read(event_fd, &ignored, sizeof ignored) < 0) return;  // drained by somebody else
-}
 
 }  // namespace
 
 // Nothing is held back while nobody looks, and room in a full socket is news.
 void TcpTransport::announce() noexcept {
-  const Entered entered(*this);
-  boot_due_.set(1);
+  const carried::Entered entered(lock_);
+  side_channel_.look_soon();
   while (!held_.empty()) flush(*held_.back());
-  is_announced_ = true;
-  if (!news_.empty() || !written_.empty()) wake();
+  wake_.announce();
+  if (!news_.is_empty() || !written_.empty()) wake_.ring();
   bool has_deadlines = !guests_.empty();
   for (const Rank rank : hot_)  // who cannot be watched is looked at by the clock
     has_deadlines = !watch_again(*known(rank)) || has_deadlines;
@@ -43,46 +30,16 @@ void TcpTransport::announce() noexcept {
   }
   // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
   longest_sleep_us_.set(has_deadlines ? kUnsettledSleepUs
-                        : !kept_cards_.empty() || !boot_.idle() || is_undrained_
+                        : !kept_cards_.empty() || !side_channel_.is_idle() || is_undrained_
                             ? kUnsentCardSleepUs
                         : !unconfirmed_.empty() ? boot::kSilenceLookNs / 1'000
                                                 : -1);
 }
 
-void TcpTransport::retract() noexcept {
-  const Entered entered(*this);
-  is_announced_ = false;
-}
-
-// A full counter (EAGAIN) is a wake-up already.
-void TcpTransport::wake() noexcept {
-  const std::uint64_t one = 1;
-  if (::write(parts_.wake.get(), &one, sizeof one) < 0) return;
-}
-
-void TcpTransport::sleep(std::int64_t timeout_us) noexcept {
-  Transport* const self[] = {this};
-  nap(self, timeout_us);
-}
-
 SleepOn TcpTransport::sleep_on() noexcept {
-  const bool is_broken = boot_broken_.get() != 0;
-  const bool is_deaf = boot_wakes_.get() >= kFruitlessEnds;
-  std::int64_t limit_us = longest_sleep_us_.get();
-  if (is_deaf && !is_broken) {
-    limit_us = limit_us < 0 ? kIdleBootSleepUs : std::min(limit_us, kIdleBootSleepUs);
-    boot_wakes_.set(kFruitlessEnds / 2);
-    boot_due_.set(1);
-  }
-  return {.fds = {parts_.wake.get(), parts_.epoll.get(), is_broken || is_deaf ? -1 : boot_fd_},
-          .limit_us = limit_us};
-}
-
-void TcpTransport::slept(unsigned ready) noexcept {
-  if ((ready & 1) != 0) drain(parts_.wake.get());
-  if ((ready & 4) == 0) return;
-  boot_due_.set(1);
-  boot_wakes_.set(boot_wakes_.get() + 1);  // receive_boot() clears it
+  const auto side_channel = side_channel_.sleep_on(longest_sleep_us_.get());
+  return {.fds = {wake_.fd(), parts_.epoll.get(), side_channel.fd},
+          .limit_us = side_channel.limit_us};
 }
 
 }  // namespace photon::transport::tcp

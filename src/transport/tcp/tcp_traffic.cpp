@@ -2,7 +2,6 @@
 // back, has the argument.
 #include <linux/sockios.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,32 +28,27 @@ constexpr std::int64_t kGreetingNs = 1'000'000'000;
 // A payload of this size is worth a call of its own.
 constexpr std::uint64_t kUrgentBytes = 16 << 10;
 
-base::Error unreached(Rank rank) {
-  return {PH_ERR_STATE, 0,
-          "tcp: memory of rank " + std::to_string(rank) + " is reached by posting only", rank};
-}
-
 }  // namespace
 
 void TcpTransport::kick(Rank rank) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || peer->link == nullptr || peer->is_released) return;
   if (rank == parties_.self) {
     if (peer->is_touched) return;
     peer->is_touched = true;
-    return tell({.kind = News::Kind::activity, .rank = rank});
+    return tell({.kind = News::Kind::activity, .peer = peer});
   }
   if (peer->is_open()) return hold_or_flush(*peer, false);
   static_cast<void>(flusher_.note());  // whoever answers is let in, although our rank computes
 }
 
 void TcpTransport::kick_later(Rank rank) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self)
     return kick(rank);
-  if (is_announced_)
+  if (wake_.is_announced())
     flush(*peer);  // nobody may come for what is held
   else
     hold(*peer);
@@ -144,12 +138,6 @@ carried::Flusher::Look TcpTransport::flush_held() {
   return any ? Look::done : Look::needless;
 }
 
-bool TcpTransport::drained() const noexcept {
-  const Entered entered(*this);
-  is_undrained_ = !has_left_all();
-  return !is_undrained_;
-}
-
 bool TcpTransport::has_left_all() const noexcept {
   const std::int64_t now = unsettled_ == 0 ? 0 : time_.now_ns();
   for (const auto& peer : peers_) {
@@ -172,33 +160,23 @@ bool TcpTransport::has_left_all() const noexcept {
     const auto which = card_.addresses.front().is_loopback() ? SIOCOUTQNSD : SIOCOUTQ;
     if (::ioctl(peer->socket.get(), which, &left) == 0 && left != 0) return false;
   }
-  return kept_cards_.empty() && boot_.idle();
+  return kept_cards_.empty() && side_channel_.is_idle();
 }
 
 Reach TcpTransport::reach(Rank rank, std::uint64_t /*address*/,
                           std::uint64_t /*size_bytes*/) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   const TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self) return {};
   return {Reach::Kind::posted, nullptr};
 }
 
-base::Result<> TcpTransport::read(Rank rank, std::uint64_t /*address*/,
-                                  std::span<std::byte> /*destination*/) noexcept {
-  return unreached(rank);
-}
-base::Result<> TcpTransport::write(Rank rank, std::uint64_t /*address*/,
-                                   std::span<const std::byte> /*source*/) noexcept {
-  return unreached(rank);
-}
-
 bool TcpTransport::post(const PostedPiece& piece) noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   TcpPeer* peer = known(piece.rank);
   const bool is_gone = peer == nullptr || peer->outlet == nullptr;
   if (is_gone || piece.size_bytes > kMostPieceBytes) {
     tell({.kind = News::Kind::done,
-          .rank = piece.rank,
           .token = piece.token,
           .status = is_gone ? PH_ERR_PEER : PH_ERR_RANGE});
     return true;
@@ -222,7 +200,7 @@ bool TcpTransport::post(const PostedPiece& piece) noexcept {
 
 // What a peer is writing under such a key goes nowhere from here on, and what it reads is not read.
 void TcpTransport::quiesce() noexcept {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   for (const auto& peer : peers_) {
     if (peer == nullptr || !peer->is_open() || peer->rank == parties_.self) continue;
     if (peer->inlet->is_placing() && peer->data_slot == nullptr && peer->write_status == PH_OK) {

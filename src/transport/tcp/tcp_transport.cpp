@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include <utility>
 
 #include "base/resource_limits.hpp"
-#include "transport/carried/free_entries.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
@@ -53,6 +51,7 @@ const char* refusal_text(Refusal why) noexcept {
     case Refusal::wrong_secret: return "does not know the job's secret";
     case Refusal::crowded: return "had to make room for others that had not said who they are";
     case Refusal::no_room: return "found no descriptor left (ulimit -n)";
+    case Refusal::wrong_key: break;
   }
   return "?";
 }
@@ -65,12 +64,10 @@ base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, bo
                                                   const TcpOptions& options) {
   if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
-  own->regions_count = config.max_regions;
   own->guest_ns = options.guest_ns;
   own->time = options.time;
-  auto regions = carried::own_or_given(options.regions, config.max_regions);
-  if (!regions) return std::move(regions.error());
-  own->regions = std::move(*regions);
+  if (auto opened = own->open(options.regions, config.max_regions); !opened)
+    return std::move(opened.error());
   return TcpTransport::open(config, boot, std::move(own), 0);
 }
 
@@ -92,20 +89,13 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
   if (auto checked = check_calls(parts.listeners.all.front().socket.get(), parts.epoll.get());
       !checked)
     return std::move(checked.error());
-  parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!parts.wake) return with_advice(base::system_error("tcp: eventfd"));
-  parts.spare.reset(::fcntl(parts.wake.get(), F_DUPFD_CLOEXEC, 0));
+  carried::Wakeup wake;
+  if (!wake.open()) return with_advice(base::system_error("tcp: eventfd"));
+  parts.spare.reset(::fcntl(wake.fd(), F_DUPFD_CLOEXEC, 0));
   if (!parts.spare) return with_advice(base::system_error("tcp: a descriptor in reserve"));
-  {
-    const std::scoped_lock lock(parts.own->mutex);
-    if (parts.own->lanes_count == config.max_lanes)
-      return base::Error{.status = PH_ERR_MEMORY,
-                         .what = "all " + std::to_string(config.max_lanes) +
-                                 " lanes are open, the context's own included; close one or raise "
-                                 "PHOTON_MAX_LANES"};
-    ++parts.own->lanes_count;
-  }
-  return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(config, boot, std::move(parts)));
+  if (auto taken = parts.own->take_lane(config.max_lanes); !taken) return std::move(taken.error());
+  return std::unique_ptr<Transport>(
+      std::make_unique<TcpTransport>(config, boot, std::move(parts), std::move(wake)));
 }
 
 base::Result<std::unique_ptr<Transport>> TcpTransport::open_lane(std::uint32_t number,
@@ -113,15 +103,17 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open_lane(std::uint32_t n
   return open(config_, boot, parts_.own, number);
 }
 
-TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts)
-    : boot_(boot),
-      config_(config),
+TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts,
+                           carried::Wakeup wake)
+    : NetworkTransport({.config = config,
+                        .boot = boot,
+                        .time = parts.own->time,
+                        .wake = std::move(wake),
+                        .order = carried::NewsQueue::Order::as_it_came,
+                        .posts = true}),
       parties_{boot.rank(), boot.size(), parts.lane, kProtocol},
       parts_(std::move(parts)),
-      time_(parts_.own->time),
-      log_(config.log, boot.rank()),
       peers_(boot.size()),
-      boot_fd_(boot.poll_fd()),
       flusher_(lock_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail
   card_.settings = carried::shared_settings(config, boot.size());
@@ -141,33 +133,18 @@ TcpTransport::~TcpTransport() {
     flush(*peer);
     part(*peer);
   }
-  const std::scoped_lock lock(parts_.own->mutex);
-  --parts_.own->lanes_count;
-}
-
-Strangers TcpTransport::strangers() const noexcept {
-  const Entered entered(*this);
-  return {.silent = refused(Refusal::silent),
-          .garbage = refused(Refusal::garbage),
-          .version = refused(Refusal::version),
-          .unexpected = refused(Refusal::unexpected),
-          .wrong_secret = refused(Refusal::wrong_secret),
-          .crowded = refused(Refusal::crowded),
-          .no_room = refused(Refusal::no_room)};
+  parts_.own->give_lane_back();
 }
 
 void TcpTransport::describe(Rank rank, ph_path& path) {
-  const Entered entered(*this);
+  const carried::Entered entered(lock_);
   path.transport = rank == parties_.self ? "self" : "tcp";
   path.same_process = path.cma = path.arena_mapped = 0;
   const TcpPeer* peer = known(rank);
   std::string reason = "no contact yet: it is met when first used";
   if (rank == parties_.self) {
     reason = "itself: records by a ring; peers connect to " + card_.addresses.text();
-    for (std::size_t i = 0; i < kRefusals; ++i)
-      if (refused_[i] != 0)
-        reason += "; refused " + std::to_string(refused_[i]) + " that " +
-                  refusal_text(static_cast<Refusal>(i));
+    reason += refused_.words("that", refusal_text);
   } else if (peer != nullptr && peer->is_open()) {
     reason = "a connection from " + boot::own_end(peer->socket.get()).text() + " to " +
              boot::other_end(peer->socket.get()).text() +

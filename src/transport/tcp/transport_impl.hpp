@@ -11,24 +11,21 @@
 // words that are atomic here.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/config.hpp"
-#include "base/log.hpp"
-#include "base/time_source.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
 #include "boot/silence.hpp"
-#include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
+#include "transport/carried/network_transport.hpp"
+#include "transport/carried/own_side.hpp"
 #include "transport/tcp/tcp_card.hpp"
 #include "transport/tcp/tcp_peer.hpp"
 #include "transport/tcp/tcp_transport.hpp"
@@ -36,96 +33,54 @@
 namespace photon::transport::tcp {
 
 // What the lanes of a rank share.
-struct OwnSide {
-  std::shared_ptr<RegionEntry[]> regions;
-  std::size_t regions_count = 0;
+struct OwnSide : carried::OwnSide {
   std::int64_t guest_ns = 0;  // as TcpOptions has it
-  base::TimeSource time;
-  std::mutex mutex;  // of:
-  std::uint64_t lanes_count = 0;
 };
 
-// Why a connection that came was refused.
-enum class Refusal : std::uint8_t {
-  silent,        // it did not say who it is in time, or went
-  garbage,       // it does not speak this protocol
-  version,       // another version of it
-  unexpected,    // no rank of this job and lane, or one that is connected
-  wrong_secret,  // it does not know the secret
-  crowded,       // too many at a time had not said who they are
-  no_room,       // no descriptor was left for it
-};
-inline constexpr std::size_t kRefusals = 7;
+using carried::Refusal;
+// What is said of who was turned away for that reason; "?" for one that this transport has not.
 const char* refusal_text(Refusal why) noexcept;
 
-class TcpTransport final : public Transport {
+class TcpTransport final : public carried::NetworkTransport {
  public:
   struct Parts {
     std::shared_ptr<OwnSide> own;
     boot::Listeners listeners;
     base::UniqueFd epoll;
-    base::UniqueFd wake;
     base::UniqueFd spare;  // to be closed when no descriptor is left for a guest
     std::uint32_t lane = 0;
   };
   static base::Result<std::unique_ptr<Transport>> open(const base::Config& config, boot::Boot& boot,
                                                        std::shared_ptr<OwnSide> own,
                                                        std::uint32_t lane);
-  TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts);
+  TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts, carried::Wakeup wake);
   ~TcpTransport() override;
 
   const char* name() const noexcept override { return "tcp"; }
-  unsigned poll_interval() const noexcept override { return 1; }
 
-  base::Result<Link*> connect(Rank rank) override;
-  void disconnect(Rank rank) noexcept override;
   void cut_off(Rank rank, const std::string& why) noexcept override;
 
   void kick(Rank rank) noexcept override;
   void kick_later(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;
-  bool drained() const noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
-  base::Result<> read(Rank rank, std::uint64_t address,
-                      std::span<std::byte> destination) noexcept override;
-  base::Result<> write(Rank rank, std::uint64_t address,
-                       std::span<const std::byte> source) noexcept override;
   bool post(const PostedPiece& piece) noexcept override;
   bool names_pieces(Rank /*rank*/) const noexcept override { return true; }
   void quiesce() noexcept override;
-  void leave() noexcept override { is_leaving_ = true; }  // read by our end
-  bool quiesces() const noexcept override { return true; }
   bool posts_alone(Rank /*rank*/) const noexcept override { return false; }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
 
-  std::span<std::byte> arena() noexcept override { return {}; }
-  std::span<RegionEntry> regions() noexcept override {
-    return {parts_.own->regions.get(), parts_.own->regions_count};
-  }
+  std::span<RegionEntry> regions() noexcept override { return parts_.own->regions(); }
 
   void announce() noexcept override;
-  void sleep(std::int64_t timeout_us) noexcept override;
   SleepOn sleep_on() noexcept override;
-  void slept(unsigned ready) noexcept override;
-  Sleepers sleepers() noexcept override { return {this}; }
-  void retract() noexcept override;
-  void wake() noexcept override;
 
-  std::int64_t now_ns() noexcept override { return time_.now_ns(); }
-  void pause(unsigned spins) noexcept override {
-    if (!time_.pause()) Policy::pause(spins);
-  }
-
-  Strangers strangers() const noexcept override;
   void describe(Rank rank, ph_path& path) override;
 
   // For tests: where it listens, and how many guests were refused for this.
   const Address& address() const noexcept { return card_.addresses.front(); }
-  std::uint64_t refused(Refusal why) const noexcept {
-    return refused_[static_cast<std::size_t>(why)];
-  }
 
  private:
   class FramePort;
@@ -134,41 +89,17 @@ class TcpTransport final : public Transport {
     Parley parley;
     std::int64_t until_ns = 0;
   };
-  // Plain words: each message is several.
-  struct News {
-    enum class Kind : std::uint8_t { link, activity, piece, done, gone } kind = Kind::link;
-    Rank rank = 0;
-    std::uint64_t token = 0;   // done
-    std::uint32_t name = 0;    // piece
-    ph_status status = PH_OK;  // done
-  };
+  using News = carried::News;
   enum class Watched : std::uint32_t { listener, peer, guest };
-  using Flag = sync::Hint<Policy, std::uint32_t>;
-
-  // What every call of the engine's holds; calls from within a callback of poll() have it already.
-  class Entered {
-   public:
-    explicit Entered(const TcpTransport& transport) noexcept : transport_(transport) {
-      if (transport_.depth_++ == 0) transport_.lock_.lock();
-    }
-    ~Entered() {
-      if (--transport_.depth_ == 0) transport_.lock_.unlock();
-    }
-    Entered(const Entered&) = delete;
-    Entered& operator=(const Entered&) = delete;
-
-   private:
-    const TcpTransport& transport_;
-  };
 
   // tcp_contact.cpp
-  TcpPeer* known(Rank rank) const noexcept {
+  TcpPeer* known(Rank rank) const noexcept override {
     return rank < peers_.size() ? peers_[rank].get() : nullptr;
   }
-  TcpPeer& remember(Rank rank);
-  base::Result<> give_link(TcpPeer& peer);
+  TcpPeer& remember(Rank rank) override;
+  base::Result<bool> ask(Rank rank) override { return send_card(rank, card_); }
   base::Result<bool> send_card(Rank rank, const TcpCard& card);
-  void take_card(Rank rank, std::span<const std::byte> bytes);
+  void take_card(Rank rank, std::span<const std::byte> bytes) override;
   void dial(TcpPeer& peer);
   void dial_failed(TcpPeer& peer, int trouble);
   void give_up(TcpPeer& peer);
@@ -190,7 +121,7 @@ class TcpTransport final : public Transport {
   bool flush_due(std::int64_t now_ns);
   carried::Flusher::Look flush_held();
   void arm(TcpPeer& peer, bool on) noexcept;
-  bool has_left_all() const noexcept;
+  bool has_left_all() const noexcept override;
 
   // tcp_silence.cpp
   void await_confirmation(TcpPeer& peer);
@@ -204,16 +135,16 @@ class TcpTransport final : public Transport {
   void fell_silent(TcpPeer& peer);
   void tell_cut_off(Rank rank, const std::string& why);
   void take_cut_off(TcpPeer& peer, const TcpCard& card);
-  static base::Error cut_off_error(Rank rank, const std::string& words);
+  base::Error cut_off_error(Rank rank, const std::string& words) const;
   void send_or_keep(Rank rank, const TcpCard& card);
   void send_kept_cards();
   void part(TcpPeer& peer) noexcept;
   void heard_end(TcpPeer& peer, Inlet::Got got, int trouble);
   void await_reason(TcpPeer& peer);
-  static base::Error stream_error(Rank rank, const std::string& what, int trouble = 0);
-  static base::Error farewell_of(const TcpPeer& peer);
-  static base::Error reset_error(Rank rank);
+  base::Error farewell_of(const TcpPeer& peer) const;
+  base::Error reset_error(Rank rank) const;
   void end(TcpPeer& peer, base::Error why);
+  void end(Rank rank, base::Error why) override { end(*known(rank), std::move(why)); }
 
   // tcp_poll.cpp
   void look_at_hot(Sink& sink);
@@ -222,27 +153,18 @@ class TcpTransport final : public Transport {
   void look_at_sockets(Sink* sink);
   void peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink);
   void receive_boot();
-  void boot_message(boot::Message& message);
-  bool is_boot_due(std::int64_t now, unsigned patience) noexcept;
+  void boot_gone(Rank rank, const char* why) override;
   void attend(std::int64_t now_ns);
   void attend(TcpPeer& peer, std::int64_t now_ns);
-  void tell(const News& news);
   void tell_written();
   void dispatch(Sink& sink);
   void heat(Rank rank);
   void unwatch(TcpPeer& peer) noexcept;
   bool watch_again(TcpPeer& peer) noexcept;
 
-  boot::Boot& boot_;
-  const base::Config config_;
   const Parties parties_;
   Parts parts_;
-  const base::TimeSource time_;
   TcpCard card_;
-  const base::Log log_;
-
-  mutable carried::OwnerLock lock_;
-  mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
 
   std::vector<std::unique_ptr<TcpPeer>> peers_;
   std::vector<TcpPeer*> held_;         // with something that waits to be sent
@@ -251,30 +173,16 @@ class TcpTransport final : public Transport {
   std::vector<std::pair<Rank, TcpCard>> kept_cards_;  // the bootstrap had no room for them
   std::map<std::uint32_t, Guest> guests_;
   std::uint32_t next_guest_ = 0;
-  std::array<std::uint64_t, kRefusals> refused_{};
-  std::vector<News> news_;
-  std::vector<News> telling_;
   std::vector<News> written_;  // to be told after what else came
   Inlet::Buffer inlet_buffer_;
-  std::size_t unsettled_ = 0;      // peers that attend() has to look at
   std::uint64_t polls_count_ = 0;  // since the last look at all sockets
   std::int64_t looked_ns_ = 0;     // at all sockets
   std::int64_t attended_ns_ = 0;
   std::int64_t confirmed_ns_ = 0;  // last look at unconfirmed_
-  std::int64_t received_ns_ = 0;   // last look at the side channel
-  std::int64_t asked_ns_ = 0;      // our last card went out
-  bool is_announced_ = false;
-  bool has_told_ = false;  // something, in this poll
-  bool is_leaving_ = false;
-  mutable bool is_undrained_ = false;  // when drained() was asked last
-  bool is_flusher_ = false;            // who holds the lock is none of the engine's threads
+  bool has_told_ = false;          // something, in this poll
+  bool is_flusher_ = false;        // who holds the lock is none of the engine's threads
 
-  Flag boot_due_;
-  Flag boot_broken_;
-  Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
-  const int boot_fd_;
-  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
-  carried::Flusher flusher_;                           // last: it ends first
+  carried::Flusher flusher_;  // last: it ends first
 };
 
 }  // namespace photon::transport::tcp

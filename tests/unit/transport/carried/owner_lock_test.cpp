@@ -52,5 +52,26 @@ TEST(OwnerLock, nobody_visits_while_its_engine_is_inside_on_whichever_thread) {
   }
 }
 
+TEST(OwnerLock, calls_from_within_a_call_have_it_until_the_outermost_ends) {
+  OwnerLock lock;
+  const auto is_free = [&] {
+    bool is_entered = false;
+    std::thread([&] {
+      is_entered = lock.try_visit(100);
+      if (is_entered) lock.end_visit();
+    }).join();
+    return is_entered;
+  };
+  {
+    const Entered outer(lock);
+    {
+      const Entered inner(lock);
+      EXPECT_FALSE(is_free());
+    }
+    EXPECT_FALSE(is_free());
+  }
+  EXPECT_TRUE(is_free());
+}
+
 }  // namespace
 }  // namespace photon::transport::carried
