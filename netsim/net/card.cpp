@@ -27,7 +27,7 @@ bool Part::send(const Packet& packet) {
     audit_->comes(index, packet);
     audit_->joins(audit_->card(packet.source), card.fifo.used, index, now_);
   }
-  put_behind(card.fifo, index);
+  put_behind(packets_, card.fifo, index);
   ++counters_.injected;
   counters_.flits_from_cards += packet.flits;
   ++card.send.queued;
@@ -52,7 +52,7 @@ void Part::card_look(std::uint32_t host) {
     return;
   }
   const std::uint32_t length = card.fifo.used;
-  const std::uint32_t packet = take_out(card.fifo);
+  const std::uint32_t packet = take_out(packets_, card.fifo);
   if (audit_) audit_->leaves(audit_->card(host), length, packet, now_);
   --card.send.queued;
   after_look(card.send, sender, packets_[packet].flits, again);

@@ -5,26 +5,13 @@
 
 namespace photon::netsim {
 
-void Part::put_behind(OutputQueue& queue, std::uint32_t packet) {
-  append(packets_, queue, packet);
-  queue.used += packets_[packet].flits;
-  queue.peak = std::max(queue.peak, queue.used);
-}
-
-std::uint32_t Part::take_out(OutputQueue& queue) {
-  const std::uint32_t packet = take_first(packets_, queue);
-  queue.used -= packets_[packet].flits;
-  queue.credits -= packets_[packet].flits;
-  return packet;
-}
-
 // A granted packet joins an output FIFO. This comes before credits and looks of its picosecond.
 void Part::join(std::uint32_t queue, std::uint32_t packet) {
   const std::uint32_t number = queue / p_.vcs;
   Port& port = s_.ports[number];
   SendPort& send = port.send;
   if (audit_) audit_->joins(audit_->output(queue), s_.outputs[queue].used, packet, now_);
-  put_behind(s_.outputs[queue], packet);
+  put_behind(packets_, s_.outputs[queue], packet);
   if (s_.outputs[queue].used > p_.buffer_flits) fail("an output FIFO holds more than its room");
   send.settle(credits_, now_, p_.flit_ps, [&](std::uint32_t vc, std::uint32_t flits) {
     s_.outputs[number * p_.vcs + vc].credits += flits;
@@ -68,7 +55,7 @@ void Part::look(std::uint32_t number) {
   }
   OutputQueue& queue = s_.outputs[first_queue + vc];
   const std::uint32_t length = queue.used;
-  const std::uint32_t packet = take_out(queue);
+  const std::uint32_t packet = take_out(packets_, queue);
   if (audit_) audit_->leaves(audit_->output(first_queue + vc), length, packet, now_);
   const std::uint16_t flits = packets_[packet].flits;
   if ((port.peer & kCardBit) != 0 && vc != 0) {  // one account

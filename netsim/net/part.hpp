@@ -104,8 +104,6 @@ class Part {
   std::uint32_t choose(const Port& port, std::uint32_t first_queue) const;
   void transmit(std::uint32_t port, std::uint32_t vc, std::uint32_t packet);
   void put_in(std::uint32_t queue, std::uint32_t packet);
-  std::uint32_t take_out(OutputQueue& queue);
-  void put_behind(OutputQueue& queue, std::uint32_t packet);
   void after_look(SendPort& send, Sender& sender, std::uint16_t flits, const Event& look_again);
   // card.cpp
   void card_look(std::uint32_t host);

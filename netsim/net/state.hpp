@@ -3,6 +3,7 @@
 // part alone that owns its router or host, so that parts need no locks. Owner: run/.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "netsim/net/parameters.hpp"
@@ -50,6 +51,23 @@ struct Router {
   std::uint32_t places = 0;
   std::uint32_t next_place = 0;
 };
+
+// A packet comes into an output FIFO; the caller has seen to it that there is room.
+template <class Packets>
+void put_behind(Packets& packets, OutputQueue& queue, std::uint32_t packet) {
+  append(packets, queue, packet);
+  queue.used += packets[packet].flits;
+  queue.peak = std::max(queue.peak, queue.used);
+}
+
+// The first packet leaves one that is not empty, for credits that it has.
+template <class Packets>
+std::uint32_t take_out(Packets& packets, OutputQueue& queue) {
+  const std::uint32_t packet = take_first(packets, queue);
+  queue.used -= packets[packet].flits;
+  queue.credits -= packets[packet].flits;
+  return packet;
+}
 
 struct Card {
   SendPort send;

@@ -114,7 +114,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool is_counting() const noexcept { return counting_; }
   ph_status counters(Rank rank, std::vector<NamedCount>& found);
 
-  // contact.cpp, refusals.cpp
+  // contact.cpp, refused_calls.cpp
   ph_status describe(Rank rank, ph_path& path);
   const base::Config& config() const noexcept { return config_; }
   boot::Boot& boot() noexcept { return *boot_; }
@@ -151,7 +151,7 @@ class Engine final : private transport::Sink, private EngineState {
   PeerCounters counters_of(Peer& peer);
   void print_counters() noexcept;
 
-  // contact.cpp, refusals.cpp; of hot rings: hot.cpp
+  // contact.cpp, refused_calls.cpp; of hot rings: hot.cpp
   ph_status contact(Rank rank, Peer*& peer);
   Peer& make_peer(Rank rank);
   Peer& remember_peer(std::unique_ptr<Peer> made);

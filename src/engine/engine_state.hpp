@@ -74,7 +74,7 @@ class EngineState {
     look_mask_ = kTurnsToSoon - 1;
   }
 
-  void blame(ph_status status, Rank rank);  // refusals.cpp
+  void blame(ph_status status, Rank rank);  // refused_calls.cpp
 
   // callers_memory.cpp: whether own memory can be used for what is copied next.
   bool can_stage(const Request& request, std::uint64_t bytes) noexcept;

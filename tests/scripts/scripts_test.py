@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""scripts/test finds the tests of files, scripts/slowest the times that suites left."""
+"""scripts/test finds the tests of files, scripts/slowest the times that suites left, and
+scripts/bench asks each question.
+"""
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +81,17 @@ class Slowest(unittest.TestCase):
 
     def test_what_is_no_number_is_refused(self):
         self.assertIn("'x'", run('scripts/slowest', 'x').stderr)
+
+
+class Bench(unittest.TestCase):
+    def test_every_question_of_photon_perf_is_asked_once(self):
+        known = re.findall(r'^    \{"([a-z-]+)", "',
+                           (ROOT / 'tools/photon-perf/questions.cpp').read_text(), re.MULTILINE)
+        asked = re.findall(r"^questions='\n(.*?)'", (ROOT / 'scripts/bench').read_text(),
+                           re.MULTILINE | re.DOTALL)[0].split()
+        self.assertGreater(len(known), 40)
+        self.assertEqual(sorted(asked[::2]), sorted(known))
+        self.assertTrue(all(ranks.isdigit() and int(ranks) >= 2 for ranks in asked[1::2]))
 
 
 if __name__ == '__main__':

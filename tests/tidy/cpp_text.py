@@ -1,4 +1,5 @@
-"""Just enough C++ reading for the tidy rules: text without comments and strings, and functions.
+"""Just enough C++ reading for the tidy rules: text without comments and strings, functions and
+classes.
 
 Works on braces and parentheses; knows nothing of types. Line numbers stay those of the file.
 """
@@ -40,6 +41,15 @@ class Function:
     line: int
     lines_count: int        # 0: only declared
     parameters_count: int
+    is_friend: bool = False
+
+
+@dataclass
+class Class:
+    name: str
+    line: int
+    lines_count: int
+    functions_count: int    # what it declares; classes inside it have their own
 
 
 def matching(text, start):
@@ -80,12 +90,21 @@ def signature(head):
         if '=' in re.sub(r'operator\s*[=!<>+\-*/&|^%]*=+', '', head[:opening]):
             return None  # an initializer
         end = matching(head, opening)
+        if is_in_angles(head[:opening]):
+            position = end
+            continue
         name = re.search(r'([~\w]+|operator\s*\S+)\s*$', head[:opening])
         if name and name.group(1) not in NOT_A_NAME:
             return name.group(1), head[opening + 1:end - 1]
         if name and name.group(1) == 'static_assert':
             return None
         position = end
+
+
+def is_in_angles(head):
+    """Does head end between the brackets of a template's arguments, as in std::function<void?"""
+    head = re.sub(r'operator\s*[<>=-]+|->|<=|>=|<<|>>(?=\s*\w)', ' ', head)
+    return head.count('<') > head.count('>')
 
 
 def is_member_initializer(head):
@@ -134,4 +153,52 @@ def describe(text, start, opening, end):
     first = start + len(head) - len(head.lstrip())
     line = text.count('\n', 0, first) + 1
     lines_count = text.count('\n', first, end) + 1 if end else 0
-    yield Function(found[0], line, lines_count, count_parameters(found[1]))
+    yield Function(found[0], line, lines_count, count_parameters(found[1]),
+                   bool(re.match(r'\s*friend\b', head)))
+
+
+def class_name(head):
+    """The name of the class that a brace behind this head opens, or None if it opens none."""
+    head = re.sub(r'\[\[.*?\]\]|\balignas\s*\([^)]*\)', ' ', head, flags=re.S)
+    if signature(head) or '=' in re.sub(r'<.*?>', '', head, flags=re.S):
+        return None
+    keys = re.findall(r'(?<![<,\w])(?<!, )\b(class|struct|union)\b\s*([\w:]*)', head)
+    return (keys[0][1] or '(unnamed)') if keys and not re.search(r'\benum\b', head) else None
+
+
+def classes(text):
+    """Classes with a body at namespace and class scope; those inside a class follow it."""
+    text = DIRECTIVE.sub(lambda match: blank(match.group(0)), without_comments(text))
+    yield from classes_in(text, 1)
+
+
+def classes_in(text, first_line):
+    start = position = 0
+    while position < len(text):
+        c = text[position]
+        head = text[start:position]
+        if c in '([':
+            position = matching(text, position)
+            continue
+        if c in ';}' or c == ':' and re.fullmatch(r'\s*(public|private|protected)\s*', head):
+            start = position + 1
+        elif c == '{':
+            name = class_name(head)
+            end = matching(text, position)
+            if name is not None:
+                first = start + len(head) - len(head.lstrip())
+                line = first_line + text.count('\n', 0, first)
+                body_line = first_line + text.count('\n', 0, position)
+                inner = list(classes_in(text[position + 1:end - 1], body_line))
+                own = [f for f in functions(text[position + 1:end - 1]) if not f.is_friend]
+                count = len(own) - sum(other.functions_count for other in inner)
+                yield Class(name, line, text.count('\n', first, end) + 1, count)
+                yield from inner
+                position = end - 1
+            elif re.search(r'\b(namespace|extern)\b', head) and not signature(head):
+                start = position + 1
+            else:
+                position = end - 1
+                if signature(head) and not is_member_initializer(head):
+                    start = end
+        position += 1

@@ -73,6 +73,53 @@ class Rules(unittest.TestCase):
             'src/base/x.cpp': 'struct A { A(int a, int b, int c, int d, int e, int f)'
                               ' : a_{a} {} };\n'})
 
+    def test_class_size(self):
+        def body(lines_count, functions_count=0):
+            functions = ''.join(f'  void f{i}();\n' for i in range(functions_count))
+            lines = '  int a;\n' * (lines_count - 2 - functions_count)
+            return f'namespace a {{\nclass B final : public C {{\n{functions}{lines}}};\n}}\n'
+        for folder in ('src/base', 'compat', 'task', 'interop', 'netsim/net', 'tools/a'):
+            self.assert_silent({f'{folder}/y.hpp': GOOD_HPP + body(150)})
+            self.assert_fires('class-size', {f'{folder}/y.hpp': GOOD_HPP + body(151)})
+        self.assert_silent({'src/base/x.cpp': body(150, 40)})
+        self.assert_fires('class-size', {'src/base/x.cpp': body(150, 41)})
+        self.assert_silent({'tests/unit/base/x_test.cpp': body(151), 'simtest/a.hpp': body(151),
+                            'include/photon/a.hpp': body(151)})
+
+    def test_a_listed_class_may_be_as_large_as_its_row_says(self):
+        def page(row, head=tidy.LARGE_HEAD):
+            return f'{head}\n|---|---|---|---|\n{row}\n\nWords.\n'
+        def large(lines_count, functions_count):
+            return ('class B {\n' + '  void f();\n' * functions_count +
+                    '  int a;\n' * (lines_count - 2 - functions_count) + '};\n')
+        name, listed = 'docs/architecture.md', page('| `B` | `src/base/x.cpp` | 160 | 50 |')
+        self.assert_silent({'src/base/x.cpp': large(160, 50), name: listed})
+        self.assert_silent({'src/base/x.cpp': large(100, 45), name: listed})
+        for grown in (large(161, 50), large(160, 51)):
+            self.assert_fires('class-size', {'src/base/x.cpp': grown, name: listed})
+        for mended in (large(150, 40), '\n'):
+            self.assert_fires('class-size', {'src/base/x.cpp': mended, name: listed})
+        for other in (page('| `B` | `src/base/y.cpp` | 160 | 50 |'),
+                      page('| `C` | `src/base/x.cpp` | 160 | 50 |')):
+            found = findings({'src/base/x.cpp': large(160, 50), name: other})
+            self.assertEqual([place.split(':')[0] for place in found],
+                             ['src/base/x.cpp', 'docs/architecture.md'])
+        self.assert_fires('class-size', {
+            'src/base/x.cpp': large(160, 50),
+            name: page('| `B` | `src/base/x.cpp` | 160 | 50 |', '| class | file | a | b |')})
+
+    def test_clock(self):
+        service = 'src/service/a/y.cpp'
+        test = {'tests/unit/service/a/y_test.cpp': '\n'}
+        for bad in ('auto a = base::now_ns();', '#include <chrono>',
+                    'auto a = std::chrono::steady_clock::now();', 'base::TimeSource time;',
+                    'clock_gettime(CLOCK_MONOTONIC, &a);', 'auto a = std::time(nullptr);'):
+            self.assert_fires('clock', {service: bad + '\n', **test})
+            self.assert_silent({'src/base/x.cpp': bad + '\n'})
+        for good in ('auto a = port_.now_ns();', '// reads no steady_clock', 'a.time();',
+                     'void f(std::int64_t now_ns);'):
+            self.assert_silent({service: good + '\n', **test})
+
     def test_atomics(self):
         for bad in ('std::atomic<int> a;', 'volatile int a;', '#include <atomic>',
                     'auto m = std::memory_order_relaxed;', 'int a = __atomic_load_n(&b, 0);'):
@@ -151,6 +198,29 @@ class Reading(unittest.TestCase):
                          [('f', 3, 1)])
         self.assertEqual(self.names('bool operator()(int a) const { return a; }'),
                          [('operator_call', 1, 1)])
+
+    def classes(self, text):
+        return [(c.name, c.line, c.lines_count, c.functions_count)
+                for c in cpp_text.classes(text)]
+
+    def test_classes_have_lines_and_functions(self):
+        self.assertEqual(self.classes('namespace a {\nclass B : public C<D> {\n public:\n  B();\n'
+                                      '  int f() const {\n    return 1;\n  }\n};\n}\n'),
+                         [('B', 2, 7, 2)])
+        self.assertEqual(self.classes('template <class T, class U = int>\nclass alignas(64) B {\n'
+                                      '  std::function<void(int)> a;\n  int b = f(1);\n};'),
+                         [('B', 1, 5, 0)])
+
+    def test_a_class_inside_has_its_own_functions(self):
+        self.assertEqual(self.classes('struct A {\n  struct B {\n    void f();\n  };\n'
+                                      '  void g();\n  friend void h(A a);\n};\nclass C {};\n'),
+                         [('A', 1, 7, 1), ('B', 2, 3, 1), ('C', 8, 1, 0)])
+
+    def test_what_is_no_class_body(self):
+        for text in ('class A;', 'enum class A { b };', 'struct A f() {\n}', 'struct A a = {1};',
+                     'template <class T>\nvoid f() {\n}', 'void f() { struct A {}; }',
+                     'std::vector<struct A> a{1};'):
+            self.assertEqual(self.classes(text), [], text)
 
     def test_initializers_and_enums_are_no_functions(self):
         self.assertEqual(self.names('int a[] = {f(1, 2)};\nenum E { b = g(1) };\nvoid h();'),
