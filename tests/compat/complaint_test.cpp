@@ -23,36 +23,6 @@ void expect_words(const std::string& said, std::initializer_list<const char*> pa
     EXPECT_NE(said.find(part), std::string::npos) << "no \"" << part << "\" in: " << said;
 }
 
-// For programs that do not look at it, or call again for ever.
-TEST_P(Complaints, a_lack_of_room_that_lasts_names_once_the_rank_that_takes_nothing) {
-  const Variable few("PHOTON_REQUESTS", "16");
-  const Variable none("PHOTON_OVERFLOW_TOTAL_BYTES", "0");
-  ClassicJob job(3, GetParam(), [](photon_config_t& config) { config.cap.ledger_entries = 2; });
-  job.run([&](int rank) {
-    Registered memory(8);
-    auto all = job.exchange(memory.buffer());
-    if (rank == 0) {
-      const auto put = [&] {
-        return photon_put_with_completion(2, 8, &all[0], &all[2], u64(1), u64(2),
-                                          PHOTON_REQ_PWC_NO_LCE);
-      };
-      int accepted = 0;
-      while (put() == PHOTON_OK) ++accepted;
-      EXPECT_EQ(accepted, 2 + 16);
-      std::string said;
-      while (said.empty())
-        said = words_of(PHOTON_ERROR_RESOURCE, [&] {
-          for (int i = 0; i < 1000; ++i) EXPECT_EQ(put(), PHOTON_ERROR_RESOURCE);
-          return put();
-        });
-      expect_words(said, {"photon: PHOTON_ERROR_RESOURCE: ", "rank 2 ", " 16 operations"});
-      EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
-    }
-    job.meet();
-    for (int i = 0; rank == 2 && i < 2 + 16; ++i) EXPECT_EQ(take().id.u64, 2u);
-  });
-}
-
 TEST_P(Complaints, name_the_call_and_what_is_wrong_with_it) {
   ClassicJob job(1, GetParam());
   job.run([&](int) {

@@ -50,6 +50,37 @@ class Test(unittest.TestCase):
     def test_other_programs_have_labels_of_their_own(self):
         self.assertIn('photon_launcher_tests', planned('tools/photonrun/muster.cpp'))
 
+    def test_a_test_of_any_suite_finds_itself_and_nothing_stands_on_it(self):
+        for file, program, suite in (
+                ('tests/engine/put_get_test.cpp', 'photon_engine_tests', 'PutGet'),
+                ('tests/launcher/muster_test.cpp', 'photon_launcher_tests', 'Muster'),
+                ('tests/process/tcp_test.cpp', 'photon_process_tests', 'Tcp'),
+                ('tests/compat/pwc_api_test.cpp', 'photon_compat_tests', 'Pwc'),
+                ('tests/conformance/bulk_test.cpp', 'photon_conformance_tests', '')):
+            lines = planned(file).splitlines()
+            self.assertEqual(len(lines), 3, lines)
+            self.assertIn(f"{program} '--gtest_filter={suite}", lines[1])
+            self.assertIn('ctest', lines[2])
+
+    def test_a_file_without_a_test_of_its_own_has_those_of_the_list(self):
+        said = planned('--only', 'file', 'compat/rvma_api.cpp', 'tools/photonrun/exchange.cpp')
+        self.assertIn('--target photon_engine_tests photon_process_tests', said)
+        self.assertIn('Rvma', said)
+        self.assertIn('LaunchGenerations.*', said)
+
+    def test_a_tool_without_units_is_tested_as_a_program(self):
+        self.assertIn('Info.*', planned('--only', 'file', 'tools/photon-info/report.cpp'))
+        self.assertIn('Perf.*', planned('--only', 'file', 'tools/photon-perf/question_am.cpp'))
+        self.assertIn("-R '^plot_'", planned('--only', 'file', 'tools/photon-plot/photon-plot'))
+
+    def test_every_file_of_compat_and_photonrun_has_tests(self):
+        files = [str(path.relative_to(ROOT)) for folder in ('compat', 'tools/photonrun')
+                 for path in sorted((ROOT / folder).glob('*.cpp'))]
+        self.assertGreater(len(files), 70)
+        for file in (files[0], files[-1]):
+            self.assertIn('gtest_filter', planned('--only', 'file', file))
+        self.assertGreaterEqual(planned('--only', 'file', *files).count('gtest_filter'), len(files))
+
     def test_each_label_is_that_of_a_suite(self):
         labels = (ROOT / 'tests/CMakeLists.txt').read_text() + ' '.join(
             folder.name for folder in (ROOT / 'tests/unit').iterdir() if folder.is_dir())

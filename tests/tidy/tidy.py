@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The house rules that a program can check. Only the size of classes has a list of exceptions,
-which may only shrink: a table of docs/architecture.md.
+"""The house rules that a program can check. Two have a list of exceptions: the size of classes, a
+table of docs/architecture.md that may only shrink, and the test of each file of compat/ and of
+photonrun, tests/tidy/tested_elsewhere.txt.
 
     tidy.py [tree]      prints file:line: rule: what is wrong; exit status 1 if anything is
 """
@@ -20,6 +21,8 @@ MAX_COLUMNS = 100
 FOLDERS = ('include', 'src', 'compat', 'task', 'interop', 'netsim', 'simtest', 'tools', 'examples',
            'bench', 'tests', 'cmake', 'scripts', '.ci')
 WITH_CLASSES = ('src', 'compat', 'task', 'interop', 'netsim', 'tools')
+WITH_TESTS = {'compat': 'tests/compat', 'tools/photonrun': 'tests/launcher'}
+TESTED_ELSEWHERE = 'tests/tidy/tested_elsewhere.txt'  # file | tests | reason
 LARGE_CLASSES = 'docs/architecture.md'  # its table names those that were larger than the rule
 LARGE_HEAD = '| class | file | lines | functions |'
 LARGE_ROW = re.compile(r'\| `([\w:]+)` \| `([^`]+)` \| (\d+) \| (\d+) \|')
@@ -254,6 +257,40 @@ def check_unit_tests(tree):
             tree.find(path, 1, 'unit-test', f'{test} is missing')
 
 
+def tested_elsewhere(tree):
+    """{file: (line, tests)} of the list; a line that says less is a finding."""
+    path = tree.root / TESTED_ELSEWHERE
+    found = {}
+    lines = path.read_text(encoding='utf-8').splitlines() if path.exists() else ()
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith('#'):
+            continue
+        file, tests, reason = ([part.strip() for part in line.split('|')] + ['', ''])[:3]
+        found[file] = number, tests.split()
+        if not tests or not reason:
+            tree.find(path, number, 'own-test', f'{file}: say which tests run it, and why')
+        for test in tests.split():
+            if not (tree.root / test).exists():
+                tree.find(path, number, 'own-test', f'{test} is missing')
+    return found
+
+
+def check_own_tests(tree):
+    listed = tested_elsewhere(tree)
+    for folder, tests in WITH_TESTS.items():
+        for path in sorted((tree.root / folder).glob('*.cpp')):
+            test = f'{tests}/{path.stem}_test.cpp'
+            is_there = (tree.root / test).exists()
+            is_listed = listed.pop(path.relative_to(tree.root).as_posix(), None)
+            if not is_there and not is_listed:
+                tree.find(path, 1, 'own-test', f'{test} is missing')
+            if is_there and is_listed:
+                tree.find(tree.root / TESTED_ELSEWHERE, is_listed[0], 'own-test',
+                          f'{test} is there; take out its line')
+    for file, (line, _) in listed.items():
+        tree.find(tree.root / TESTED_ELSEWHERE, line, 'own-test', f'{file} is gone')
+
+
 def check(root):
     tree = Tree(root)
     labels = {}
@@ -280,6 +317,7 @@ def check(root):
     check_labels(tree, labels)
     check_large_classes(tree, listed)
     check_unit_tests(tree)
+    check_own_tests(tree)
     return tree.findings
 
 

@@ -176,6 +176,22 @@ class Rules(unittest.TestCase):
             'tests/unit/base/x_test.cpp': None, 'tests/unit/sync/x_test.cpp': '\n'})
         self.assert_fires('unit-test', {'src/wire/x.cpp': GOOD_CPP})  # one test file for two
 
+    def test_own_test(self):
+        for file, test in (('compat/y.cpp', 'tests/compat/y_test.cpp'),
+                           ('tools/photonrun/y.cpp', 'tests/launcher/y_test.cpp')):
+            there = {file: GOOD_CPP, test: '\n'}
+            self.assert_silent(there)
+            self.assert_fires('own-test', {file: GOOD_CPP})
+            other = {file: GOOD_CPP, 'tests/process/z_test.cpp': '\n'}
+            line = f'{file} | tests/process/z_test.cpp | it is a process'
+            self.assert_silent({**other, tidy.TESTED_ELSEWHERE: f'# list\n\n{line}\n'})
+            for bad in (f'{file}', f'{file} | tests/process/z_test.cpp', f'{file} | | a reason',
+                        f'{file} | tests/process/none_test.cpp | a reason',
+                        f'{line}\ncompat/gone.cpp | tests/process/z_test.cpp | a reason'):
+                self.assert_fires('own-test', {**other, tidy.TESTED_ELSEWHERE: f'{bad}\n'})
+            self.assert_fires('own-test', {**other, **there, tidy.TESTED_ELSEWHERE: f'{line}\n'})
+        self.assert_silent({'tools/photon-perf/y.cpp': GOOD_CPP})
+
 
 class Reading(unittest.TestCase):
     def names(self, text):
