@@ -78,6 +78,9 @@ enum {
 /** ph_am_landing: the buffer is a ring of chunks, filled again and again (see there). */
 #define PH_AM_CYCLE 0x1000000U
 
+/** ph_am_poll(): by a thread whose lane it is not, if nobody is inside. */
+#define PH_AM_VISIT 0x2000000U
+
 /**
  * A message, as its handlers see it. It is the library's, and means something only inside the
  * handler that was called with it.
@@ -292,7 +295,12 @@ PH_API ph_status ph_am_cancel(const ph_am_slot *slot);
 PH_API ph_status ph_am_reply(const ph_am_message *message, const ph_am_args *args);
 
 /**
- * Makes progress, and runs the handlers that are due. `flags`: 0.
+ * Makes progress, and runs the handlers that are due. `flags`: 0 or PH_AM_VISIT.
+ * Effect:  with PH_AM_VISIT for a thread that looks after a lane whose own thread computes: the
+ *          lane stays that thread's, which enters it as fast as before. If somebody is inside,
+ *          nothing is done (PH_AGAIN). A visit costs a barrier of all threads of the process, some
+ *          microseconds, so it is for whoever has nothing else to do. A handler that posts on this
+ *          lane in a visit enters it as any other thread does: then it is shared for a while.
  * Order:   peers that have met in shared memory are served in turns. The call looks for peers that
  *          have not been met yet, and for peers behind a connection (tcp, ofi), once in 256 calls
  *          or more often, whatever time these take, so that PH_AGAIN does not say that nothing has

@@ -172,6 +172,9 @@ class Messages {
   /** ph_am_poll(): true if a handler ran. */
   bool poll() { return check(ph_am_poll(c_context(), 0)); }
 
+  /** ph_am_poll() with PH_AM_VISIT: true if a handler ran; false also if somebody is inside. */
+  bool visit() { return check(ph_am_poll(c_context(), PH_AM_VISIT)); }
+
   /** ph_am_quiesce() without a limit. */
   void quiesce() { check(ph_am_quiesce(c_context(), PH_FOREVER)); }
 

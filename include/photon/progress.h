@@ -54,10 +54,11 @@ PH_API ph_status ph_wake(ph_context *context);
  * Effect:     *fd is readable unless ph_event_arm() has said PH_OK and nothing has come since.
  * Ownership:  the library's: do not read, write or close it. It is the same at each call, and is
  *             closed by ph_finalize(), ph_lane_close() or ph_context_destroy(): before that, take
- * it out of what you wait for. Status:     PH_OK; PH_ERR_NOT_FOUND (this transport has none: sim);
- * PH_ERR_SYSTEM (no descriptor can be had); PH_ERR_ARGUMENT (fd is null); PH_ERR_MEMORY;
- * PH_ERR_STATE; PH_ERR_FORKED. *fd is -1 then. Threads:    any. The first call of a lane makes
- * three descriptors.
+ *             it out of what you wait for.
+ * Status:     PH_OK; PH_ERR_NOT_FOUND (this transport has none: sim); PH_ERR_SYSTEM (no descriptor
+ *             can be had); PH_ERR_ARGUMENT (fd is null); PH_ERR_MEMORY; PH_ERR_STATE;
+ *             PH_ERR_FORKED. *fd is -1 then.
+ * Threads:    any. The first call of a lane makes three descriptors.
  */
 PH_API ph_status ph_event_fd(ph_context *context, int *fd);
 
@@ -73,8 +74,9 @@ PH_API ph_status ph_event_fd(ph_context *context, int *fd);
  *             readable when there is something to do: a record of a peer or what it wants of us (a
  *             get to serve), credit for what is queued, the end of an operation or of a peer, a
  *             moment that the library has to act in, ph_wake(), a call of another thread. Then
- * probe: any call that makes progress disarms it. It may be readable for nothing. PH_AGAIN: not
- * armed; something has come, perhaps before this call. Look at all you wait for, then call again.
+ *             probe: any call that makes progress disarms it. It may be readable for nothing.
+ *             PH_AGAIN: not armed; something has come, perhaps before this call. Look at all you
+ *             wait for, then call again.
  *             While it is armed whoever waits for it serves this lane: the progress thread stands
  *             back. Posts do not disarm.
  * Status:     PH_OK; PH_AGAIN; PH_ERR_NOT_FOUND (no ph_event_fd() before); PH_ERR_SYSTEM;

@@ -109,8 +109,8 @@ PH_API ph_status ph_announce(ph_context *context, ph_rank rank, const ph_announc
  *          PH_SEND_REQUEST.
  * Status:  PH_OK; PH_AGAIN: none yet. PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_PROTOCOL: match->rank is
  *          gone, and left nothing that matches. Of a rank that is gone only small send buffers
- * stay, whose bytes came along. PH_ERR_ARGUMENT, PH_ERR_RANK, PH_ERR_STATE, PH_ERR_FORKED. Threads:
- * any number; each announcement is given once. Never blocks.
+ *          stay, whose bytes came along. PH_ERR_ARGUMENT, PH_ERR_RANK, PH_ERR_STATE, PH_ERR_FORKED.
+ * Threads: any number; each announcement is given once. Never blocks.
  */
 PH_API ph_status ph_test_buffer(ph_context *context, const ph_match *match, ph_buffer *buffer);
 
@@ -120,7 +120,8 @@ PH_API ph_status ph_wait_buffer(ph_context *context, const ph_match *match, ph_b
 
 /**
  * ph_put() into a receive buffer that was taken, from its byte `offset` on; args->target is
- * ignored. Status: as ph_put(); PH_ERR_NOT_FOUND (not taken, finished, or of another context),
+ * ignored.
+ * Status: as ph_put(); PH_ERR_NOT_FOUND (not taken, finished, or of another context),
  *         PH_ERR_ACCESS (no receive buffer), PH_ERR_RANGE (it would leave the buffer).
  */
 PH_API ph_status ph_put_buffer(ph_context *context, const ph_buffer *buffer, uint64_t offset,
@@ -138,12 +139,13 @@ PH_API ph_status ph_get_buffer(ph_context *context, const ph_buffer *buffer, uin
  * Say that this side is done with the buffer (FIN).
  * Effect:  the owner's request is over after every byte of what was put to and got from its rank
  *          before this call, through the same handle, has landed; the caller waits for nothing.
- *          The buffer is not this
- *          side's any more when the call returns, but for transfers under way.
+ *          The buffer is not this side's any more when the call returns, but for transfers under
+ *          way.
  * Status:  PH_AGAIN (nothing was done; progress and retry), PH_ERR_NOT_FOUND (not taken, finished
  *          before, or of another context), PH_ERR_ARGUMENT, PH_ERR_STATE, PH_ERR_FORKED.
  *          PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_PROTOCOL: its owner is gone; it is over all the
- * same. Threads: any. Never blocks.
+ *          same.
+ * Threads: any. Never blocks.
  */
 PH_API ph_status ph_finish(ph_context *context, const ph_buffer *buffer);
 

@@ -122,7 +122,8 @@ PH_API ph_status ph_team_shrink(ph_team *team, int64_t timeout_us, ph_team **sma
 
 /**
  * Whether a member was lost at the last ph_team_agree() or ph_team_shrink(). All get the same
- * answer. Status:     PH_OK: it lives, or nothing was agreed on yet. PH_ERR_PEER: it had died.
+ * answer.
+ * Status:     PH_OK: it lives, or nothing was agreed on yet. PH_ERR_PEER: it had died.
  *             PH_ERR_DEPARTED: it had left, or had freed the team.
  *             PH_ERR_ARGUMENT: the team is null or freed, or there is no such member.
  * Threads:    any. Does not block.

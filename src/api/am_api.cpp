@@ -10,6 +10,7 @@
 using photon::api::bad_argument;
 using photon::api::Ends;
 using photon::api::in_lane;
+using photon::api::in_lane_of_other;
 using photon::api::in_service;
 using photon::api::post_fast;
 using photon::engine::Engine;
@@ -78,6 +79,21 @@ bool is_whole(const ph_am_args* args) noexcept {
   }
 }
 
+// A general turn: what only the lane's own thread keeps (how its polls fare, whether it yields) is
+// left alone.
+ph_status visit(ph_context* context) noexcept {
+  return in_lane_of_other(context, [&](auto& engine, auto& guard) {
+    if (context->am == nullptr) context->am = static_cast<Am*>(engine.service(kAmOwner));
+    const Am& am = *context->am;
+    const std::uint64_t before = am.handlers_run();
+    engine.serve();
+    if (engine.owes_services()) engine.run_user_code(guard);
+    if (!guard.still_open()) return guard.status();
+    engine.push_out();
+    return am.handlers_run() != before ? PH_OK : PH_AGAIN;
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -133,7 +149,8 @@ ph_status ph_am_reply(const ph_am_message* message, const ph_am_args* args) {
 }
 
 ph_status ph_am_poll(ph_context* context, uint32_t flags) {
-  if (flags != 0) return bad_argument(context, "am_poll: flags must be 0");
+  if (flags == PH_AM_VISIT) return visit(context);
+  if (flags != 0) return bad_argument(context, "am_poll: flags must be 0 or PH_AM_VISIT");
   bool yield = false;
   const ph_status status = in_lane(context, [&](auto& engine, auto& guard) {
     if (context->am == nullptr) [[unlikely]]

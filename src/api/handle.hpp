@@ -80,23 +80,37 @@ enum class Ends : std::uint8_t { running, posted };
 [[gnu::noinline, gnu::cold]] void finish_call(engine::Engine& engine, engine::LaneGuard& guard,
                                               ph_status status, Ends ends) noexcept;
 
-// Runs `call(engine, guard)` in the context's lane. No exception crosses the ABI: the only one that
-// the core throws is bad_alloc.
+// Runs `call(engine, guard)` in the context's lane, which `guard` has entered or not. No exception
+// crosses the ABI: the only one that the core throws is bad_alloc.
+template <Ends ends, class Call>
+[[gnu::always_inline]] inline ph_status in_guarded(ph_context& context, engine::LaneGuard& guard,
+                                                   Call& call) noexcept {
+  if (guard.status() != PH_OK) [[unlikely]]
+    return refused(context, guard.status());
+  ph_status status = PH_ERR_MEMORY;
+  try {
+    status = call(*context.engine, guard);
+  } catch (const std::bad_alloc&) {
+  }
+  // A call that waited may find the lane closed, and then the engine is not ours to look at.
+  if (guard.status() == PH_OK && context.engine->owes_services()) [[unlikely]]
+    finish_call(*context.engine, guard, status, ends);
+  return status;
+}
+
 template <Ends ends = Ends::running, class Call>
 inline ph_status in_lane(ph_context* context, Call call) noexcept {
   if (context == nullptr) return PH_ERR_STATE;
   engine::LaneGuard guard(*context->lane);
-  if (guard.status() != PH_OK) [[unlikely]]
-    return refused(*context, guard.status());
-  ph_status status = PH_ERR_MEMORY;
-  try {
-    status = call(*context->engine, guard);
-  } catch (const std::bad_alloc&) {
-  }
-  // A call that waited may find the lane closed, and then the engine is not ours to look at.
-  if (guard.status() == PH_OK && context->engine->owes_services()) [[unlikely]]
-    finish_call(*context->engine, guard, status, ends);
-  return status;
+  return in_guarded<ends>(*context, guard, call);
+}
+
+// The same by a thread whose lane it is not, which stays its owner's; PH_AGAIN: somebody is inside.
+template <Ends ends = Ends::running, class Call>
+inline ph_status in_lane_of_other(ph_context* context, Call call) noexcept {
+  if (context == nullptr) return PH_ERR_STATE;
+  engine::LaneGuard guard(*context->lane, engine::LaneGuard::Kind::look_in);
+  return in_guarded<ends>(*context, guard, call);
 }
 
 // The words of a service's error become those of the call: if it has left none for this status,

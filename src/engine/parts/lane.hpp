@@ -64,7 +64,14 @@ class Lane {
     if (forked()) return PH_ERR_FORKED;
     return lock_.try_visiting(self(), 1, held) ? PH_OK : PH_AGAIN;
   }
-  // The same, but it waits for whoever is inside, asleep if that takes long.
+  // The same for a running lane; else PH_ERR_STATE.
+  ph_status try_visit_open(Held& held) noexcept {
+    const ph_status status = try_visit(held);
+    if (status != PH_OK || open_) return status;
+    leave(held);
+    return PH_ERR_STATE;
+  }
+  // As visit(), but it waits for whoever is inside, asleep if that takes long.
   ph_status visit_patiently(Held& held) noexcept;
   void leave(Held held) noexcept { lock_.unlock(held); }
   // No later enter() succeeds. Caller visits, or has entered by the lock's word.
@@ -104,6 +111,7 @@ class LaneGuard {
     closed_too,  // also one that is being finalized, or is over
     visit,       // the same, by a thread whose lane it is not
     stand_in,    // the same, or PH_AGAIN: somebody is inside
+    look_in,     // the same for a running lane
   };
   explicit LaneGuard(Lane& lane, Kind kind = Kind::running) noexcept
       : lane_(lane), kind_(kind), status_(enter()) {}
@@ -128,11 +136,13 @@ class LaneGuard {
   // Take it again, also if it was closed meanwhile: the caller has books to settle, then asks
   // still_open().
   void retake() noexcept {
-    status_ = kind_ == Kind::stand_in ? lane_.visit_patiently(held_) : lane_.enter_any(held_);
+    const bool visits = kind_ == Kind::stand_in || kind_ == Kind::look_in;
+    status_ = visits ? lane_.visit_patiently(held_) : lane_.enter_any(held_);
   }
   // Lets go of a lane that is not for us any more.
   bool still_open() noexcept {
-    if (status_ == PH_OK && kind_ == Kind::running && lane_.closed()) release();
+    const bool must_be_open = kind_ == Kind::running || kind_ == Kind::look_in;
+    if (status_ == PH_OK && must_be_open && lane_.closed()) release();
     return status_ == PH_OK;
   }
 
@@ -140,6 +150,7 @@ class LaneGuard {
   ph_status enter() noexcept {
     if (kind_ == Kind::visit) return lane_.visit(held_);
     if (kind_ == Kind::stand_in) return lane_.try_visit(held_);
+    if (kind_ == Kind::look_in) return lane_.try_visit_open(held_);
     return kind_ == Kind::closed_too ? lane_.enter_any(held_) : lane_.enter(held_);
   }
 

@@ -56,6 +56,24 @@ TEST_F(AmApi, a_poll_says_whether_a_handler_ran) {
   EXPECT_EQ(ph_am_poll(context_, 0), PH_AGAIN);
 }
 
+TEST_F(AmApi, a_visit_runs_what_is_due_and_is_refused_by_a_closed_lane) {
+  ASSERT_EQ(ph_am_register(context_, 1, count, &handled_), PH_OK);
+  ASSERT_EQ(ph_am_send_small(context_, 0, 1, {}), PH_OK);
+  std::thread visitor([&] {
+    while (ph_am_poll(context_, PH_AM_VISIT) != PH_OK) ASSERT_EQ(handled_, 0);
+    EXPECT_EQ(ph_am_poll(context_, PH_AM_VISIT), PH_AGAIN);
+  });
+  visitor.join();
+  EXPECT_EQ(handled_, 1);
+  EXPECT_EQ(ph_am_poll(nullptr, PH_AM_VISIT), PH_ERR_STATE);
+  EXPECT_EQ(ph_am_poll(context_, PH_AM_VISIT | 1), PH_ERR_ARGUMENT);
+  ph_context* ended = nullptr;
+  ASSERT_EQ(ph_context_create(nullptr, &ended, nullptr), PH_OK);
+  EXPECT_EQ(ph_finalize(ended), PH_OK);
+  EXPECT_EQ(ph_am_poll(ended, PH_AM_VISIT), PH_ERR_STATE);
+  ph_context_destroy(ended);
+}
+
 TEST_F(AmApi, sending_runs_no_handler) {
   ASSERT_EQ(ph_am_register(context_, 1, count, &handled_), PH_OK);
   ph_am_args args{};

@@ -85,6 +85,35 @@ TEST_P(LaneTest, who_stands_in_gives_up_where_somebody_is_inside_and_comes_back_
   other.join();
 }
 
+TEST_P(LaneTest, who_looks_in_leaves_the_lane_to_its_thread_and_is_refused_once_it_is_closed) {
+  // Its thread comes alone until it has the bias, if it can be had.
+  bool is_biased = false;
+  for (int i = 0; i < 1000 && !is_biased; ++i) is_biased = LaneGuard(*lane_).is_biased();
+  EXPECT_EQ(is_biased, GetParam());
+  const auto look_in = [this] {
+    ph_status status = PH_OK;
+    std::thread other([&] { status = LaneGuard(*lane_, LaneGuard::Kind::look_in).status(); });
+    other.join();
+    return status;
+  };
+  EXPECT_EQ(look_in(), PH_OK);
+  {
+    LaneGuard guard(*lane_);
+    EXPECT_EQ(guard.is_biased(), GetParam()) << "a look has taken the lane away";
+    EXPECT_EQ(look_in(), PH_AGAIN) << "somebody is inside";
+  }
+  LaneGuard guest(*lane_, LaneGuard::Kind::look_in);
+  guest.release();
+  {
+    LaneGuard closer(*lane_, LaneGuard::Kind::visit);
+    lane_->close();
+  }
+  guest.retake();
+  EXPECT_FALSE(guest.still_open());
+  EXPECT_EQ(look_in(), PH_ERR_STATE);
+  EXPECT_EQ(LaneGuard(*lane_, LaneGuard::Kind::closed_too).status(), PH_OK) << "it was let go";
+}
+
 int status_in_child(Lane& lane, bool while_held) {
   const pid_t child = ::fork();
   if (child == 0) {
