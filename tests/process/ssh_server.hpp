@@ -1,5 +1,7 @@
 // A real sshd on a free port of 127.0.0.0/8, for jobs that photonrun starts by ssh: each address
-// there is a host to it. Its keys, its configuration and its log lie in a folder of its own.
+// there is a host to it. Its keys, its configuration and its log lie in a folder of its own, which
+// is also the home of those who log in: else their shells would run what the user of this machine
+// has for his, which may take a second a login, or wait for the other logins.
 // Invariant: runs as who runs the tests, and is gone with this object. Owner: one test.
 #pragma once
 
@@ -88,7 +90,8 @@ class SshServer {
     file << "HostKey " << path("host") << "\nAuthorizedKeysFile " << path("authorized")
          << "\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
             "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
-            "MaxStartups 100\n";
+            "MaxStartups 100\nSetEnv HOME="
+         << folder_ << "\n";
   }
 
   // Another process may have taken the port: then it ends, and is started with the next one.
