@@ -41,8 +41,11 @@ endfunction()
 # (ctest -L). SERIAL: nothing runs beside it, for what does as much as it can in a given time. The
 # others wait for longer than they compute, and their limits are of seconds. APART: each file is
 # compiled by itself. FILTER: which of them, of GoogleTest; others have entries of their own.
+# ONE_THREAD: no test of it has a second thread, so that the thread sanitizer has nothing to see
+# there: it is no part of threads_only, and has the label one_thread, too.
 function(photon_suite name)
-  cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS;FILTER;FOLDER" "LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART;ONE_THREAD"
+    "TIMEOUT;SHARDS;FILTER;FOLDER" "LABELS")
   if(suite_FOLDER)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${suite_FOLDER}/*.cpp)
   else()
@@ -56,8 +59,13 @@ function(photon_suite name)
   target_include_directories(${target} PRIVATE
     ${CMAKE_CURRENT_SOURCE_DIR}/support ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE photon_internal GTest::gmock GTest::gtest_main)
+  set(sanitized false)  # tests/support/rounds.hpp
+  if(PHOTON_SANITIZE)
+    set(sanitized true)
+  endif()
   string(FIND "${PHOTON_SANITIZE}" thread watched)
   target_compile_definitions(${target} PRIVATE
+    PHOTON_SANITIZED=${sanitized}
     PHOTON_UNDER_TSAN=$<NOT:$<EQUAL:${watched},-1>>
     PHOTON_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
     PHOTON_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples"
@@ -77,7 +85,10 @@ function(photon_suite name)
     # Tests wait more than they compute; what they test was compiled as it is installed.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
-  if(NOT name MATCHES "^(process|checker)$")
+  if(suite_ONE_THREAD)
+    photon_expect_one_thread("${sources}")
+    list(APPEND suite_LABELS one_thread)
+  elseif(NOT name MATCHES "^(process|checker)$")
     add_dependencies(threads_only ${target})
   endif()
   photon_suite_entries(${name} ${target} "${suite_SHARDS}")
@@ -101,6 +112,25 @@ function(photon_suite name)
   endif()
 endfunction()
 
+# Nothing of what makes threads stands in these sources, nor in the headers beside them.
+function(photon_expect_one_thread sources)
+  foreach(source IN LISTS sources)
+    get_filename_component(folder ${source} DIRECTORY)
+    list(APPEND folders ${folder})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    file(GLOB headers ${folder}/*.hpp)
+    list(APPEND sources ${headers})
+  endforeach()
+  foreach(source IN LISTS sources)
+    file(STRINGS ${source} threads REGEX "std::j?thread|std::async|pthread_create|thread_job")
+    if(threads)
+      message(FATAL_ERROR "${source} has threads: its suite is no longer ONE_THREAD")
+    endif()
+  endforeach()
+endfunction()
+
 # Memory that runs out when a test says so: it replaces operator new, so it is compiled by itself.
 function(photon_shortage target)
   if(NOT TARGET photon_shortage)
@@ -112,7 +142,8 @@ function(photon_shortage target)
 endfunction()
 
 # photon_unit_suites(TIMEOUT seconds): tests/unit mirrors src/; a suite unit_<layer> for each layer,
-# with the layer as its label.
+# with the layer as its label. What services, schedules and the wire are made of knows no threads:
+# the engine's lock stands around each call of it. The suites of the engine show that it does.
 function(photon_unit_suites)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_CURRENT_SOURCE_DIR}/unit/*)
   foreach(folder IN LISTS folders)
@@ -120,7 +151,11 @@ function(photon_unit_suites)
       continue()
     endif()
     get_filename_component(layer ${folder} NAME)
-    photon_suite(unit_${layer} FOLDER unit/${layer} LABELS ${layer} ${ARGV})
+    set(threads "")
+    if(layer MATCHES "^(base|fold|schedule|service|stream|wire)$")
+      set(threads ONE_THREAD)
+    endif()
+    photon_suite(unit_${layer} FOLDER unit/${layer} ${threads} LABELS ${layer} ${ARGV})
     if(NOT TARGET photon_unit_${layer}_tests)
       continue()  # an empty folder
     endif()
@@ -144,6 +179,31 @@ function(photon_suite_entries name target shards)
     list(APPEND all ${name}_${shard})
   endforeach()
   set(entries ${all} PARENT_SCOPE)
+endfunction()
+
+# The engine's suite but for libfabric. Sanitizers make it three times as long, and what they look
+# for is mostly the same under any setting. There engine_<n> has shared memory and sockets, these
+# with the smallest rings, on which all other settings build; engine_rest_<n> are five shares of the
+# others, each with every setting. The gate draws one of them, `make soak` runs all. What comes out
+# of every test under every setting is told by builds without sanitizers, in engine_<n>.
+function(photon_engine_suite)
+  set(filter "-*/ofi*")
+  set(rest "*/shm_no_cma:*/shm_small:*/shm_scarce:*/sim:*/sim_*:*/tcp:*/mixed*")
+  if(PHOTON_SANITIZE)
+    set(filter "-*/ofi*:${rest}")
+  endif()
+  photon_suite(engine TIMEOUT 1200 SHARDS 3 FILTER ${filter} LABELS engine)
+  if(NOT PHOTON_SANITIZE)
+    return()
+  endif()
+  foreach(share RANGE 4)
+    set(name engine_rest_${share})
+    add_test(NAME ${name} COMMAND photon_engine_tests --gtest_filter=${rest})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1200 COST 1200 LABELS engine
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=5;GTEST_SHARD_INDEX=${share}")
+    set_property(TEST ${name} APPEND PROPERTY
+      ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/times/${name}.xml")
+  endforeach()
 endfunction()
 
 # The engine's suite over libfabric, which is slow to open: each job takes a tenth of a second more.

@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "collective_calls.hpp"
+#include "rounds.hpp"
 
 namespace photon::test {
 namespace {
@@ -103,7 +104,7 @@ TEST(CollectiveRunPeers, a_rank_that_left_before_it_came_to_a_communicator_is_an
 
 // Many are prepared and joined: their places in the team are given up.
 TEST_P(CollectiveRun, a_hundred_thousand_of_them_leave_nothing_behind) {
-  const int count = GetParam() == Ground::sim ? 2000 : 100000;
+  const int count = GetParam() == Ground::sim ? 2000 : static_cast<int>(rounds(100'000));
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {
     for (int i = 0; i < count; ++i) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "launched.hpp"
+#include "rounds.hpp"
 
 namespace photon::test {
 namespace {
@@ -20,7 +21,7 @@ TEST(LanesOfProcesses, four_threads_a_rank_put_get_and_change_words_on_lanes_of_
 TEST(LanesOfProcesses,
      mixed_operations_of_four_threads_a_rank_arrive_in_order_in_memory_that_stays) {
   const char* asked = std::getenv("PHOTON_STRESS_OPERATIONS");
-  const std::string operations = asked == nullptr ? "800000" : asked;
+  const std::string operations = asked == nullptr ? std::to_string(rounds(800'000, 80'000)) : asked;
   for (const char* cma : {"PHOTON_SHM_CMA=auto", "PHOTON_SHM_CMA=off"}) {
     for (const char* size : {"2", "3"}) {
       // Rings that have gone round once before growth is judged: what they touch first is none.

@@ -4,9 +4,11 @@
 // since.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <tuple>
 
 #include "command.hpp"
+#include "rounds.hpp"
 
 namespace photon::test {
 namespace {
@@ -37,9 +39,9 @@ class LateWrites : public testing::TestWithParam<const char*> {
   }
 };
 
+// Ten times as many as find one, below; `make soak` takes back a million.
 TEST_P(LateWrites, never_come_and_every_message_is_counted_or_refused) {
-  const bool is_shared = GetParam() == std::string("shm");
-  const auto result = run(is_sanitized() ? "3000" : is_shared ? "30000" : "10000");
+  const auto result = run(std::to_string(rounds(10'000)));
   EXPECT_EQ(result.exit_status, 0) << result.output;
 }
 

@@ -53,7 +53,9 @@ TEST(SimtestLanes, programs_with_lanes_repeat_and_keep_the_promises) {
       const Case one = with_lanes(seed, profile);
       const Result first = run_case(one, true);
       EXPECT_FALSE(first.finding) << "seed " << seed << ": " << first.finding->text;
-      EXPECT_EQ(first.history, run_case(one, true).history) << "seed " << seed;
+      if (!kIsBrief) {
+        EXPECT_EQ(first.history, run_case(one, true).history) << "seed " << seed;
+      }
       EXPECT_NE(first.history.find("lane #1: "), std::string::npos);
     }
 }

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "posted_unit.hpp"
+#include "rounds.hpp"
 
 namespace photon::engine::test {
 namespace {
@@ -156,7 +157,7 @@ class RandomPosts {
 class PostedRandom : public testing::TestWithParam<Posting> {};
 
 TEST_P(PostedRandom, every_put_ends_once_and_leaves_nothing_behind) {
-  for (std::uint64_t seed = 1; seed <= 100 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= photon::test::rounds(100) && !HasFailure(); ++seed) {
     for (const bool may_lose : {false, true}) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", may lose " << may_lose);
       RandomPosts posts(seed, GetParam(), may_lose);

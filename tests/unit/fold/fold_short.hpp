@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fold/fold.hpp"
+#include "rounds.hpp"
 
 namespace photon::fold::test {
 
@@ -33,7 +34,7 @@ inline std::vector<std::uint16_t> all_shorts() {
 inline void check_same_bits_as_baseline(ph_type type, ph_op op, Isa isa) {
   const std::vector<std::uint16_t> left = all_shorts();
   std::vector<std::uint16_t> right(left.size()), wanted(left.size()), got(left.size());
-  for (const std::uint16_t partner : short_partners(PHOTON_UNDER_TSAN ? 24 : 100)) {
+  for (const std::uint16_t partner : short_partners(photon::test::rounds(100, 24))) {
     std::fill(right.begin(), right.end(), partner);
     find(type, op, Isa::baseline)(left.data(), right.data(), wanted.data(), left.size());
     find(type, op, isa)(left.data(), right.data(), got.data(), left.size());

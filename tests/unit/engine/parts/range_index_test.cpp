@@ -10,6 +10,8 @@
 #include <random>
 #include <string>
 
+#include "rounds.hpp"
+
 namespace photon::engine {
 namespace {
 
@@ -90,7 +92,7 @@ TEST_P(RangeIndexTest, finds_what_a_look_at_every_range_finds_while_they_come_an
   constexpr std::uint32_t kNumbers = 300;
   std::vector<Range> ranges(kNumbers);
   std::vector<bool> live(kNumbers);
-  for (int step = 0; step < 20'000; ++step) {
+  for (int step = 0; step < static_cast<int>(photon::test::rounds(20'000)); ++step) {
     const auto number = static_cast<std::uint32_t>(random() % kNumbers);
     Range range = GetParam().make(random, static_cast<std::uint32_t>(random() % 400));
     range.kind = static_cast<std::uint32_t>(random() % 2 == 0 ? 3 : 0x80000000u | number);
@@ -130,7 +132,7 @@ TEST_P(RangeIndexTest, touches_few_nodes_among_a_hundred_thousand) {
     ranges.push_back(range);
   }
   std::uint64_t most = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < static_cast<int>(photon::test::rounds(20'000)); ++i) {
     const Range& near = ranges[random() % ranges.size()];
     const std::uint64_t begin = near.begin + random() % (near.end - near.begin);
     const std::uint64_t bytes = i % 2 == 0 ? 1 : random() % (near.end - begin + 1);

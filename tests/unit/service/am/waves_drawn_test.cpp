@@ -1,10 +1,11 @@
 // Quiesces in drawn orders (waves_drawn.hpp) end always, and never early.
 #include "waves_drawn.hpp"
+#include "rounds.hpp"
 
 namespace photon::service::am {
 namespace {
 
-constexpr std::uint64_t kSeeds = 150;
+constexpr std::uint64_t kSeeds = photon::test::rounds(150);
 
 TEST(WavesDrawn, end_always_and_never_early) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -43,7 +44,7 @@ TEST(WavesDrawn, end_where_lines_are_short) {
 
 // The test would see a root that is content too soon: one of some hundred orders shows it.
 TEST(WavesDrawn, find_a_root_that_is_content_with_one_wave) {
-  for (std::uint64_t seed = 1; seed <= 10 * kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     DrawnNet net(seed, {}, 1);
     const std::string finding = net.run();
     if (finding.empty()) continue;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rounds.hpp"
 #include "service/mailbox/window.hpp"
 
 namespace photon::service::mailbox {
@@ -257,7 +258,7 @@ class WindowAndOracle : public Window::Owner {
 };
 
 TEST(WindowModel, bytes_ranges_and_epochs_are_those_of_an_oracle) {
-  for (unsigned seed = 0; seed < 10'000; ++seed) {
+  for (unsigned seed = 0; seed < photon::test::rounds(10'000); ++seed) {
     WindowAndOracle model(seed);
     for (int step = 0; step < 30; ++step) model.step();
     model.finish();
