@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""scripts/test finds the tests of files, scripts/slowest the times that suites left."""
+"""scripts/test finds the tests of files, scripts/slowest the times that suites left, and
+scripts/check.d/static_checks looks again at what has changed."""
+import json
 import pathlib
 import shutil
 import subprocess
@@ -78,6 +80,45 @@ class Slowest(unittest.TestCase):
 
     def test_what_is_no_number_is_refused(self):
         self.assertIn("'x'", run('scripts/slowest', 'x').stderr)
+
+
+@unittest.skipUnless(shutil.which('clang-tidy-16'), 'no clang-tidy-16 here')
+class StaticChecks(unittest.TestCase):
+    WRONG = 'inline int doubled(int a) { if (a) return 2 * a; return 0; }\n'
+    GOOD = 'inline int doubled(int a) { return 2 * a; }\n'
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.configure('readability-braces-around-statements')
+        (self.folder / 'a.hpp').write_text(self.GOOD)
+        (self.folder / 'a.cpp').write_text('#include "a.hpp"\nint f() { return doubled(1); }\n')
+        (self.folder / 'compile_commands.json').write_text(json.dumps([{
+            'directory': str(self.folder), 'file': 'a.cpp',
+            'command': 'clang++-16 -std=c++20 -o a.o -c a.cpp'}]))
+
+    def configure(self, checks):
+        (self.folder / '.clang-tidy').write_text(
+            f"Checks: '-*,{checks}'\nWarningsAsErrors: '*'\nHeaderFilterRegex: '.*'\n")
+
+    def check(self):
+        return run('scripts/check.d/static_checks', self.folder, self.folder / 'a.cpp')
+
+    def test_what_was_fine_is_looked_at_again_when_it_or_the_checks_change(self):
+        self.assertIn('1 of 1', self.check().stdout)
+        self.assertIn('0 of 1', self.check().stdout)
+        (self.folder / 'a.hpp').write_text('// new\n' + self.GOOD)
+        self.assertIn('1 of 1', self.check().stdout)
+        self.configure('readability-braces-around-statements,bugprone-*')
+        self.assertIn('1 of 1', self.check().stdout)
+
+    def test_what_was_wrong_is_wrong_again(self):
+        (self.folder / 'a.hpp').write_text(self.WRONG)
+        for _ in range(2):
+            checked = self.check()
+            self.assertEqual(checked.returncode, 1)
+            self.assertIn('a.hpp:1:', checked.stdout)
 
 
 if __name__ == '__main__':
