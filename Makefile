@@ -33,8 +33,8 @@ bench: ## Every question photon-perf answers, as tables
 	cmake --build $(BUILD) --target programs -j $(JOBS)
 	scripts/bench $(BUILD)
 
-soak: ## What takes too long for the tests: 40 minutes
-	scripts/install-deps build demo test
+soak: ## What takes too long for the tests, also those of the sanitizers: some three hours
+	scripts/install-deps build demo test check
 	cmake --preset release -DPHOTON_BUILD_TESTS=ON -DPHOTON_BUILD_EXAMPLES=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/soak $(BUILD)
