@@ -299,14 +299,16 @@ PH_API ph_status ph_am_reply(const ph_am_message *message, const ph_am_args *arg
  * Effect:  with PH_AM_VISIT for a thread that looks after a lane whose own thread computes: the
  *          lane stays that thread's, which enters it as fast as before. If somebody is inside,
  *          nothing is done (PH_AGAIN). A visit costs a barrier of all threads of the process, some
- *          microseconds, so it is for whoever has nothing else to do. A handler that posts on this
- *          lane in a visit enters it as any other thread does: then it is shared for a while.
+ *          microseconds, so it is for whoever has nothing else to do. After handlers it waits for
+ *          whoever has come inside meanwhile, asleep if that takes long. Handlers that post on this
+ *          lane in a visit enter it as any other thread does: then it is shared, and may stay so.
  * Order:   peers that have met in shared memory are served in turns. The call looks for peers that
  *          have not been met yet, and for peers behind a connection (tcp, ofi), once in 256 calls
  *          or more often, whatever time these take, so that PH_AGAIN does not say that nothing has
  *          come. A program that polls rarely polls many times in a row, or sets `am` to threaded.
- * Status:  PH_OK: a handler ran. PH_AGAIN: none did (in a handler: always). PH_ERR_ARGUMENT.
- * Threads: any. Does not wait; takes as long as the handlers that it runs.
+ * Status:  PH_OK: a handler ran. PH_AGAIN: none did (in a handler: always). PH_ERR_ARGUMENT,
+ *          PH_ERR_MEMORY, PH_ERR_STATE, PH_ERR_FORKED.
+ * Threads: any. Takes as long as the handlers that it runs.
  */
 PH_API ph_status ph_am_poll(ph_context *context, uint32_t flags);
 

@@ -191,10 +191,13 @@ void Engine::stash_changed(Peer& peer) {
 // Behind the last id of the stash, for who has taken it.
 void Engine::refill_or_lose(Peer& peer) {
   const ph_status status = refill_stash(peer);
-  if (status == PH_ERR_PROTOCOL)
-    lose(peer, status, "its overflow holds a malformed entry; it is cut off");
-  else if (status != PH_OK)
-    lose(peer, status, {});
+  if (status == PH_OK) return;
+  try {
+    if (status == PH_ERR_PROTOCOL)
+      return lose(peer, status, "its overflow holds a malformed entry; it is cut off");
+  } catch (const std::bad_alloc&) {
+  }
+  lose(peer, PH_ERR_MEMORY, {});  // its ids would wait for ever
 }
 
 void Engine::fail_all(Peer& peer) {

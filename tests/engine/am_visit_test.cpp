@@ -51,7 +51,7 @@ TEST_P(AmVisit, beside_a_thread_that_polls_nothing_is_lost_and_no_two_handlers_r
   job.run([&](ph_context* context, ph_rank rank) {
     std::atomic<int> inside = 0;
     std::uint64_t handled = 0;  // by handlers alone, one at a time
-    std::atomic<bool> is_over = false;
+    std::atomic<bool> is_over = false, has_run_in_a_visit = false;
     AmHandler handler([&](const ph_am_message&, ph_am_landing&) {
       EXPECT_EQ(inside.fetch_add(1), 0);
       is_over = ++handled == kCount;
@@ -61,12 +61,48 @@ TEST_P(AmVisit, beside_a_thread_that_polls_nothing_is_lost_and_no_two_handlers_r
     handler.enroll(context, 1);
     job.meet(context);
     std::thread visitor([&] {
-      while (!is_over) static_cast<void>(ph_am_poll(context, PH_AM_VISIT));
+      while (!is_over)
+        if (ph_am_poll(context, PH_AM_VISIT) == PH_OK) has_run_in_a_visit = true;
     });
     for (std::uint64_t i = 0; i < kCount; ++i)
       ASSERT_EQ(small_surely(context, 1 - rank, 1, filled(8, i)), PH_OK);
+    // Or the progress thread was faster.
+    while (!has_run_in_a_visit && !is_over) std::this_thread::yield();
     poll_until(context, [&] { return is_over.load(); });
     visitor.join();
+    job.meet(context);
+  });
+}
+
+// They enter the lane by themselves then.
+TEST_P(AmVisit, handlers_may_reply_in_a_visit) {
+  constexpr std::uint64_t kCount = 200;
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    std::atomic<std::uint64_t> handled = 0;
+    AmHandler handler([&](const ph_am_message& message, ph_am_landing&) {
+      if ((message.flags & PH_AM_IS_REPLY) == 0) {
+        const ph_am_args answer = am_args(1, {});
+        EXPECT_EQ(ph_am_reply(&message, &answer), PH_OK);
+      }
+      ++handled;
+      return PH_OK;
+    });
+    handler.enroll(context, 1);
+    job.meet(context);
+    if (rank == 0) {
+      for (std::uint64_t i = 0; i < kCount; ++i) {
+        ph_am_args args = am_args(1, {});
+        args.flags |= PH_AM_REPLY;
+        ASSERT_EQ(send_surely(context, [&] { return ph_am_send(context, 1, &args); }), PH_OK);
+      }
+      poll_until(context, [&] { return handled == kCount; });
+    } else {
+      std::thread visitor([&] {
+        while (handled < kCount) ASSERT_GE(ph_am_poll(context, PH_AM_VISIT), PH_OK);
+      });
+      visitor.join();
+    }
     job.meet(context);
   });
 }

@@ -123,8 +123,8 @@ def large_classes(tree):
 
 
 def check_classes(tree, path, text, listed):
-    """A class that is listed may be as large as the list says; what is left of the list at the end
-    is not needed."""
+    """A class that is listed is as large as the list says; what is left of the list at the end is
+    not needed."""
     place = path.relative_to(tree.root)
     if place.parts[0] not in WITH_CLASSES:
         return
@@ -132,11 +132,14 @@ def check_classes(tree, path, text, listed):
         size = found.lines_count, found.functions_count
         if size[0] <= MAX_CLASS_LINES and size[1] <= MAX_CLASS_FUNCTIONS:
             continue
-        _, *most = listed.pop((place.as_posix(), found.name),
-                              (0, MAX_CLASS_LINES, MAX_CLASS_FUNCTIONS))
+        row, *most = listed.pop((place.as_posix(), found.name),
+                                (0, MAX_CLASS_LINES, MAX_CLASS_FUNCTIONS))
         if size[0] > most[0] or size[1] > most[1]:
             tree.find(path, found.line, 'class-size', f'{found.name} has {size[0]} lines and '
                       f'{size[1]} functions, at most {most[0]} and {most[1]}')
+        elif size != tuple(most):
+            tree.find(tree.root / LARGE_CLASSES, row, 'class-size', f'{found.name} has shrunk to '
+                      f'{size[0]} lines and {size[1]} functions; lower its row')
 
 
 def check_large_classes(tree, listed):

@@ -1,13 +1,14 @@
 // Who may still produce a completion: the setting `requests`, shared out. Nothing else writes it.
 //
 //   free -- promise() --> of an operation, then of the completion that waits -- release() --> free
-//   free -- lend() --> of a peer's runway, a line each: of what goes there, or -- give_back() -->
-//   free waiting -- begin_run() --> handed out, one after the other -- end_run() --> free
+//   free -- lend() --> of a peer's runway, a line each -- used --> of what went there
+//                                                      -- give_back() --> free
+//   waiting -- begin_run() --> handed out, one after the other -- end_run() --> free
 //
 // Invariant: free + lent to runways + promised or waiting + handed out and not counted yet =
 // `requests`. Free goes below zero only by reports of operations that were refused after their
 // completion, and by what services promise beyond `requests`. Owner: an Engine, under the lane's
-// lock. Every function is inline whatever the compiler thinks: the fast paths stand on them.
+// lock.
 #pragma once
 
 #include <algorithm>
