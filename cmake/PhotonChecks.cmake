@@ -23,7 +23,7 @@ function(photon_tree_checks)
     ${PROJECT_SOURCE_DIR}/tests/netsim/oracle_test.py)
   set_tests_properties(tidy tidy_rules layers programs_on_pages architecture_page
     guides call_cycles_rules architecture_picture scripts netsim_oracle
-    PROPERTIES TIMEOUT 60 LABELS tree)
+    PROPERTIES TIMEOUT 180 LABELS tree)
   set_tests_properties(architecture_picture PROPERTIES SKIP_RETURN_CODE 77)
   set_tests_properties(scripts PROPERTIES TIMEOUT 300)  # it runs clang-tidy some times
   # The calls stand in the objects of a build that compiles each file by itself; only one with
