@@ -1,15 +1,15 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, greetings),
 // ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_doors.cpp (by which they leave),
-// ofi_named.cpp (what pieces tell),
-// ofi_locals.cpp (our own memory), ofi_poll.cpp (news, ends of peers), ofi_sleep.cpp (idle).
+// ofi_named.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news, ends of
+// peers), ofi_silence.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common with tcp
+// stands in carried/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
 // state of a rank, or is kept; a hello that one says again may change at which of its own addresses
 // its rank is answered, until that has proved itself. Reports to the engine are made in poll()
-// only. Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the
-// Flusher, under lock_, which every call takes but wake(), which touches a descriptor only, and
-// slept().
+// only.
+// Owner: the engine. Threads: as in carried/network_transport.hpp; sleep_on() visits the lock.
 #pragma once
 
 #include <cstdint>

@@ -2,13 +2,12 @@
 // tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (cards, dialing, guests),
 // tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news),
 // tcp_ends.cpp (what peers are told of an end), tcp_silence.cpp (hosts that vanished),
-// tcp_sleep.cpp (idle).
+// tcp_sleep.cpp (idle). What it has in common with ofi stands in carried/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
 // costs a Guest, and there are at most kMostGuests. Lines become visible in poll() only.
-// Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the Flusher,
-// under lock_, which every call takes but sleep() and wake(): these touch only descriptors and the
-// words that are atomic here.
+// Owner: the engine. Threads: as in carried/network_transport.hpp. sleep_on() takes no lock either:
+// it touches only descriptors and the words that are atomic.
 #pragma once
 
 #include <cstdint>
