@@ -33,7 +33,7 @@ EngineState::EngineState(EngineParts parts)
       is_lane_(parts.memory != nullptr),
       memory_(is_lane_ ? std::move(parts.memory)
                        : std::make_shared<Memory>(*transport_, config_, std::move(parts.keys))),
-      attendance_(memory_->crowd),
+      active_lane_(memory_->active_lanes),
       regions_(memory_->regions.table()),
       lender_(memory_->regions.new_lender()),
       sources_(*transport_, memory_->regions, config_),
@@ -46,7 +46,7 @@ EngineState::EngineState(EngineParts parts)
 
 // Lanes fall silent and come back, so it is looked at now and then.
 void EngineState::count_threads() noexcept {
-  const unsigned at_work = attendance_.note(transport_->now_ns(), Lane::self());
+  const unsigned at_work = active_lane_.note(transport_->now_ns(), Lane::self());
   oversubscribed_ = at_work > threads_with_cores_;
   has_core_to_spin_ = at_work <= threads_with_cores_ / 2;  // a caller and a thread for each lane
   is_crowded_ = progress_thread_ != nullptr && !has_core_to_spin_;

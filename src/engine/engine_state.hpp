@@ -163,7 +163,7 @@ class EngineState {
   LayoutPool layouts_;
   const bool is_lane_;  // not its context's own
   const std::shared_ptr<Memory> memory_;
-  Attendance attendance_;
+  ActiveLane active_lane_;
   const std::span<const transport::RegionEntry> regions_;  // its table
   const std::uint32_t lender_;  // marks what is registered for an announcement: it goes with it
   SourceCache sources_;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "engine/parts/active_lanes.hpp"
 #include "engine/parts/arena.hpp"
-#include "engine/parts/crowd.hpp"
 #include "engine/parts/region_book.hpp"
 #include "transport/transport.hpp"
 
@@ -61,7 +61,7 @@ class Memory {
   std::size_t arena_bytes() const noexcept { return arena_.size_bytes(); }
 
   RegionBook regions;
-  Crowd crowd;
+  ActiveLanes active_lanes;
 
  private:
   mutable std::mutex mutex_;

@@ -5,7 +5,8 @@
 // A lane that is open and not used, or whose thread dozes in ph_wait, is not counted. Lanes that
 // one thread polls in turn count once.
 // Invariant: a place is one lane's alone, unless there are more lanes than places.
-// Owner: Crowd the Memory of the context, any thread; Attendance an Engine, under the lane's lock.
+// Owner: ActiveLanes the Memory of the context, any thread; ActiveLane an Engine, under the lane's
+// lock.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace photon::engine {
 
-class Crowd {
+class ActiveLanes {
  public:
   using Thread = std::uintptr_t;           // differs between threads that live
   static constexpr unsigned kPlaces = 32;  // who comes later shares the last
@@ -65,21 +66,22 @@ class Crowd {
   std::uint32_t taken_ = 0;  // a bit each; under the mutex
 };
 
-class Attendance {
+class ActiveLane {
  public:
-  explicit Attendance(Crowd& crowd) noexcept : crowd_(crowd), place_(crowd.enter()) {}
-  ~Attendance() { crowd_.leave(place_); }
-  Attendance(const Attendance&) = delete;
-  Attendance& operator=(const Attendance&) = delete;
+  explicit ActiveLane(ActiveLanes& active_lanes) noexcept
+      : active_lanes_(active_lanes), place_(active_lanes.enter()) {}
+  ~ActiveLane() { active_lanes_.leave(place_); }
+  ActiveLane(const ActiveLane&) = delete;
+  ActiveLane& operator=(const ActiveLane&) = delete;
 
   // Every so many turns, with the clock. How many threads are at work, this one included, is looked
   // up now and then: it takes the lines of their lanes away from them.
-  unsigned note(std::int64_t now_ns, Crowd::Thread thread) noexcept {
-    if (now_ns - noted_ns_ < kBriefNs) crowd_.work(place_, now_ns, thread);
+  unsigned note(std::int64_t now_ns, ActiveLanes::Thread thread) noexcept {
+    if (now_ns - noted_ns_ < kBriefNs) active_lanes_.work(place_, now_ns, thread);
     noted_ns_ = now_ns;
     if (now_ns - counted_ns_ >= kBetweenCountsNs) {
       counted_ns_ = now_ns;
-      at_work_ = std::max(1U, crowd_.at_work(now_ns));
+      at_work_ = std::max(1U, active_lanes_.at_work(now_ns));
     }
     return at_work_;
   }
@@ -88,7 +90,7 @@ class Attendance {
   static constexpr std::int64_t kBriefNs = 20'000'000;
   static constexpr std::int64_t kBetweenCountsNs = 1'000'000;
 
-  Crowd& crowd_;
+  ActiveLanes& active_lanes_;
   const unsigned place_;
   unsigned at_work_ = 1;
   std::int64_t noted_ns_ = INT64_MIN / 2;
