@@ -50,7 +50,7 @@ void EngineState::count_threads() noexcept {
   oversubscribed_ = at_work > threads_with_cores_;
   has_core_to_spin_ = at_work <= threads_with_cores_ / 2;  // a caller and a thread for each lane
   is_crowded_ = progress_thread_ != nullptr && !has_core_to_spin_;
-  give_way_.set_oversubscribed(oversubscribed_, is_crowded_);
+  yield_policy_.set_oversubscribed(oversubscribed_, is_crowded_);
 }
 
 Engine::Engine(Parts parts) : EngineState(std::move(parts)) {

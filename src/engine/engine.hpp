@@ -66,7 +66,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status outstanding(Rank rank, std::uint64_t& count);
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
   // After an empty probe: may somebody else need this core?
-  bool should_yield() const noexcept { return give_way_.due(empty_turns_); }
+  bool should_yield() const noexcept { return yield_policy_.due(empty_turns_); }
   bool serve() { return progress(nullptr); }                      // true: something moved
   std::uint64_t turns() const noexcept { return turn_.shown(); }  // any thread, without the lock
 

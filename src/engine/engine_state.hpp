@@ -21,7 +21,6 @@
 #include "engine/parts/completion_budget.hpp"
 #include "engine/parts/counters.hpp"
 #include "engine/parts/event_descriptor.hpp"
-#include "engine/parts/give_way.hpp"
 #include "engine/parts/layout.hpp"
 #include "engine/parts/mappings.hpp"
 #include "engine/parts/memory.hpp"
@@ -31,6 +30,7 @@
 #include "engine/parts/request.hpp"
 #include "engine/parts/source_cache.hpp"
 #include "engine/parts/spin_time.hpp"
+#include "engine/parts/yield_policy.hpp"
 #include "engine/stand_in.hpp"
 #include "service/service.hpp"
 #include "transport/transport.hpp"
@@ -56,7 +56,7 @@ class EngineState {
   // A probe has found something. Inline whatever the compiler thinks, as what it calls: after a
   // silence a call is one into code that has gone from the cache.
   [[gnu::always_inline]] void news_came() noexcept {
-    if (empty_turns_ > GiveWay::kShort) give_way_.ended(empty_turns_);
+    if (empty_turns_ > YieldPolicy::kShort) yield_policy_.ended(empty_turns_);
     empty_turns_ = 0;
   }
 
@@ -145,7 +145,7 @@ class EngineState {
   std::uint64_t look_mask_ = kTurnsBetweenLooks - 1;  // turns between two looks around, less one
   unsigned empty_polls_ = 0;
   unsigned empty_turns_ = 0;
-  GiveWay give_way_;
+  YieldPolicy yield_policy_;
   sync::Ticks<transport::Policy> turn_;
   std::uint64_t posted_count_ = 0;  // pieces
   bool counting_ = false;

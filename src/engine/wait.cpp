@@ -107,10 +107,11 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
       continue;
     }
     const bool is_long = is_crowded_ && look_at_clock && now - began >= kCrowdedNs;
-    const bool give_way = (oversubscribed_ || is_long) && !moved;  // below nothing here is ours
-    const bool is_ours = guard.is_biased();  // nobody waits for it here, or will show it
+    const bool should_give_core =
+        (oversubscribed_ || is_long) && !moved;  // below nothing here is ours
+    const bool is_ours = guard.is_biased();      // nobody waits for it here, or will show it
     guard.release();
-    if (give_way)
+    if (should_give_core)
       ::sched_yield();
     else if (!is_ours)
       transport::Policy::relax();

@@ -10,9 +10,9 @@
 
 namespace photon::engine {
 
-class GiveWay {
+class YieldPolicy {
  public:
-  explicit GiveWay(bool oversubscribed = false) noexcept : oversubscribed_(oversubscribed) {}
+  explicit YieldPolicy(bool oversubscribed = false) noexcept : oversubscribed_(oversubscribed) {}
   // Crowded: ranks have cores, but not their progress threads; a peer's may wait for this one.
   // Whoever answers soon runs, so the patience stays long.
   void set_oversubscribed(bool is, bool is_crowded = false) noexcept {
