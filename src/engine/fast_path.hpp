@@ -269,7 +269,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 
 // Records of this peer's were met in this turn.
 [[gnu::always_inline]] inline void Engine::has_met(Peer& peer) noexcept {
-  peer.pace.met(peer.last_hit, turn_);
+  peer.reply_backoff.met(peer.last_hit, turn_);
   peer.claim.met(peer.tx.tail());
   peer.last_hit = turn_;
   empty_polls_ = 0;
@@ -285,18 +285,18 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   Peer* asked = nullptr;
   bool alone = true;
   for (Peer* peer : hot_) {
-    if (peer->tx.tail() == peer->pace.asked()) {
-      alone = alone && turn_ - peer->last_hit >= AnswerPace::kTurnsOfSilence;
+    if (peer->tx.tail() == peer->reply_backoff.asked()) {
+      alone = alone && turn_ - peer->last_hit >= ReplyBackoff::kTurnsOfSilence;
     } else if (asked == nullptr) {
       asked = peer;
     } else {
       alone = false;
-      peer->pace.pass(peer->tx.tail());
+      peer->reply_backoff.pass(peer->tx.tail());
     }
   }
   if (asked == nullptr) return 0;
-  if (alone) return asked->pace.ask(asked->tx.tail(), turn_, asked->last_hit);
-  asked->pace.pass(asked->tx.tail());
+  if (alone) return asked->reply_backoff.ask(asked->tx.tail(), turn_, asked->last_hit);
+  asked->reply_backoff.pass(asked->tx.tail());
   return 0;
 }
 

@@ -76,7 +76,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
     if (taker != nullptr && taker->count != taken_before) break;
   }
   if (left == kReceiveBudget) return false;
-  peer.pace.met(peer.last_hit, turn_);
+  peer.reply_backoff.met(peer.last_hit, turn_);
   peer.claim.met(peer.tx.tail());
   peer.last_hit = turn_;
   publish_credits(peer);

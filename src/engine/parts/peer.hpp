@@ -18,7 +18,6 @@
 #include <string>
 
 #include "base/ring_queue.hpp"
-#include "engine/parts/answer_pace.hpp"
 #include "engine/parts/arrivals.hpp"
 #include "engine/parts/bodies.hpp"
 #include "engine/parts/bulk_ring.hpp"
@@ -30,6 +29,7 @@
 #include "engine/parts/line_claim.hpp"
 #include "engine/parts/message_queue.hpp"
 #include "engine/parts/named_lines.hpp"
+#include "engine/parts/reply_backoff.hpp"
 #include "engine/parts/request.hpp"
 #include "engine/parts/reservation.hpp"
 #include "engine/parts/sent_puts.hpp"
@@ -108,7 +108,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   std::uint64_t probed = 0;  // ids of this peer's taken by the application
   std::uint64_t probed_published = 0;
   std::uint64_t last_hit = 0;  // progress turn of the last record
-  AnswerPace pace;
+  ReplyBackoff reply_backoff;
   LineClaim claim;   // written for every record received: with those, not with what puts read
   EventQueue stash;  // its front is never withdrawn
   BulkConsumer rx_bulk;

@@ -1,4 +1,4 @@
-#include "engine/parts/answer_pace.hpp"
+#include "engine/parts/reply_backoff.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ class Exchange {
     if (pause < answer_cycles) turn_ += 1 + (answer_cycles - pause) / 40;
     for (unsigned record = 0; record < records; ++record) {
       if (record != 0) ++turn_;
-      pace_.met(last_hit_, turn_);
+      backoff_.met(last_hit_, turn_);
       last_hit_ = turn_;
     }
     return pause;
@@ -23,7 +23,7 @@ class Exchange {
   // The same where the answer is never there after the pause and always in the next turn.
   unsigned ask_other() {
     const unsigned pause = next_ask(1);
-    pace_.met(last_hit_, ++turn_);
+    backoff_.met(last_hit_, ++turn_);
     last_hit_ = turn_;
     return pause;
   }
@@ -33,22 +33,22 @@ class Exchange {
   void be_silent(std::uint64_t turns) { turn_ += turns; }
   // The same as tell(), with others to attend to.
   void pass() {
-    pace_.pass(++tail_);
-    turn_ += AnswerPace::kTurnsOfSilence / 2;
+    backoff_.pass(++tail_);
+    turn_ += ReplyBackoff::kTurnsOfSilence / 2;
   }
 
  private:
   unsigned next_ask(std::uint64_t lines) {
     tail_ += lines;
     ++turn_;
-    return pace_.ask(tail_, turn_, last_hit_);
+    return backoff_.ask(tail_, turn_, last_hit_);
   }
 
-  AnswerPace pace_;
+  ReplyBackoff backoff_;
   std::uint64_t tail_ = 0, turn_ = 0, last_hit_ = 0;
 };
 
-TEST(AnswerPace, settles_just_before_a_steady_answer) {
+TEST(ReplyBackoff, settles_just_before_a_steady_answer) {
   Exchange exchange;
   for (int i = 0; i < 1000; ++i) exchange.ask(250);
   unsigned early = 0;
@@ -73,13 +73,13 @@ double lateness(unsigned one_cycles, unsigned other_cycles) {
   return late / kAsks;
 }
 
-TEST(AnswerPace, waits_little_for_the_slowest_of_answers_that_vary) {
+TEST(ReplyBackoff, waits_little_for_the_slowest_of_answers_that_vary) {
   EXPECT_LT(lateness(100, 130), 32);
   EXPECT_LT(lateness(100, 600), 32);
   EXPECT_LT(lateness(20, 2000), 32);
 }
 
-TEST(AnswerPace, follows_answers_that_become_faster_and_slower) {
+TEST(ReplyBackoff, follows_answers_that_become_faster_and_slower) {
   Exchange exchange;
   const auto reaches = [&exchange](unsigned answer, unsigned low, unsigned high) {
     int good = 0;
@@ -94,12 +94,12 @@ TEST(AnswerPace, follows_answers_that_become_faster_and_slower) {
   EXPECT_TRUE(reaches(500, 400, 530));
 }
 
-TEST(AnswerPace, never_exceeds_its_bound) {
+TEST(ReplyBackoff, never_exceeds_its_bound) {
   Exchange exchange;
-  for (int i = 0; i < 1000; ++i) EXPECT_LE(exchange.ask(4000), AnswerPace::kMaxPause);
+  for (int i = 0; i < 1000; ++i) EXPECT_LE(exchange.ask(4000), ReplyBackoff::kMaxPause);
 }
 
-TEST(AnswerPace, makes_no_pause_where_nobody_answers_or_posts_are_a_stream) {
+TEST(ReplyBackoff, makes_no_pause_where_nobody_answers_or_posts_are_a_stream) {
   Exchange exchange;
   for (int i = 0; i < 1000; ++i) exchange.ask(250);
   exchange.tell();
@@ -109,13 +109,13 @@ TEST(AnswerPace, makes_no_pause_where_nobody_answers_or_posts_are_a_stream) {
   EXPECT_EQ(exchange.ask(250, 64), 0u);
 }
 
-TEST(AnswerPace, takes_the_first_record_for_the_answer) {
+TEST(ReplyBackoff, takes_the_first_record_for_the_answer) {
   Exchange exchange;
   for (int i = 0; i < 5000; ++i) EXPECT_LE(exchange.ask(250, 1, i % 5 == 0 ? 2 : 1), 280u);
   for (int i = 0; i < 5000; ++i) EXPECT_LE(exchange.ask(250, 1, 2), 280u);
 }
 
-TEST(AnswerPace, comes_down_after_a_slow_phase_with_answers_that_jitter) {
+TEST(ReplyBackoff, comes_down_after_a_slow_phase_with_answers_that_jitter) {
   Exchange exchange;
   for (int i = 0; i < 5000; ++i) exchange.ask(2300);
   unsigned pause = 0;
@@ -123,33 +123,33 @@ TEST(AnswerPace, comes_down_after_a_slow_phase_with_answers_that_jitter) {
   EXPECT_LE(pause, 1000u);
 }
 
-TEST(AnswerPace, gives_up_where_something_else_decides_when_the_answer_is_met) {
+TEST(ReplyBackoff, gives_up_where_something_else_decides_when_the_answer_is_met) {
   Exchange exchange;
   double pauses = 0;
   for (int i = 0; i < 200'000; ++i) pauses += exchange.ask_other();
   EXPECT_LT(pauses / 200'000, 20);
 }
 
-TEST(AnswerPace, learns_nothing_from_questions_that_were_passed) {
+TEST(ReplyBackoff, learns_nothing_from_questions_that_were_passed) {
   Exchange exchange;
   for (int i = 0; i < 1000; ++i) exchange.ask(250);
   exchange.pass();
   EXPECT_GE(exchange.ask(250), 230u);
 }
 
-TEST(AnswerPace, makes_no_pause_after_a_long_silence_and_learns_nothing_from_it) {
+TEST(ReplyBackoff, makes_no_pause_after_a_long_silence_and_learns_nothing_from_it) {
   Exchange exchange;
   for (int i = 0; i < 1000; ++i) exchange.ask(250);
   for (int i = 0; i < 10; ++i) {
-    exchange.be_silent(AnswerPace::kTurnsOfSilence);
+    exchange.be_silent(ReplyBackoff::kTurnsOfSilence);
     EXPECT_EQ(exchange.ask(2000), 0u);
     EXPECT_GE(exchange.ask(250), 230u);
   }
-  exchange.be_silent(AnswerPace::kTurnsOfSilence / 2);
+  exchange.be_silent(ReplyBackoff::kTurnsOfSilence / 2);
   EXPECT_GE(exchange.ask(250), 230u);
 }
 
-TEST(AnswerPace, makes_no_pause_for_answers_that_take_long) {
+TEST(ReplyBackoff, makes_no_pause_for_answers_that_take_long) {
   Exchange exchange;
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(exchange.ask(1'000'000), 0u);
 }

@@ -25,7 +25,7 @@
 
 namespace photon::engine {
 
-class AnswerPace {
+class ReplyBackoff {
  public:
   static constexpr std::uint64_t kTurnsOfSilence = 256;  // of this rank: it cannot see the clock
   // Turns of an empty loop: about so many cycles. A small answer of a far core takes no longer; of
