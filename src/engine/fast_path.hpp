@@ -270,7 +270,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 // Records of this peer's were met in this turn.
 [[gnu::always_inline]] inline void Engine::has_met(Peer& peer) noexcept {
   peer.reply_backoff.met(peer.last_hit, turn_);
-  peer.claim.met(peer.tx.tail());
+  peer.prefetch.met(peer.tx.tail());
   peer.last_hit = turn_;
   empty_polls_ = 0;
   news_came();

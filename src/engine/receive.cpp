@@ -77,7 +77,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
   }
   if (left == kReceiveBudget) return false;
   peer.reply_backoff.met(peer.last_hit, turn_);
-  peer.claim.met(peer.tx.tail());
+  peer.prefetch.met(peer.tx.tail());
   peer.last_hit = turn_;
   publish_credits(peer);
   return true;

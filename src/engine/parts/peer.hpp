@@ -26,7 +26,7 @@
 #include "engine/parts/event_queue.hpp"
 #include "engine/parts/late_ids.hpp"
 #include "engine/parts/layout.hpp"
-#include "engine/parts/line_claim.hpp"
+#include "engine/parts/line_prefetch.hpp"
 #include "engine/parts/message_queue.hpp"
 #include "engine/parts/named_lines.hpp"
 #include "engine/parts/reply_backoff.hpp"
@@ -109,8 +109,8 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   std::uint64_t probed_published = 0;
   std::uint64_t last_hit = 0;  // progress turn of the last record
   ReplyBackoff reply_backoff;
-  LineClaim claim;   // written for every record received: with those, not with what puts read
-  EventQueue stash;  // its front is never withdrawn
+  LinePrefetch prefetch;  // written for every record received: with those, not with what puts read
+  EventQueue stash;       // its front is never withdrawn
   BulkConsumer rx_bulk;
   std::uint64_t line_batch = 0;  // credits go back in batches of this size
   std::uint64_t ledger_batch = 0;
@@ -177,8 +177,8 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   }
   // Before a line of the runway is written.
   void claim_if_due() noexcept {
-    if (claim.is_due(tx.tail()) && claim.take(tx.tail(), runway_end - tx.tail())) [[unlikely]]
-      tx.claim(LineClaim::kLines);
+    if (prefetch.is_due(tx.tail()) && prefetch.take(tx.tail(), runway_end - tx.tail())) [[unlikely]]
+      tx.claim(LinePrefetch::kLines);
   }
   // Lets the line of the answer come, at the one moment when the peer is not looking at it.
   [[gnu::always_inline]] void claim_answer() noexcept {

@@ -67,7 +67,7 @@ void Stores::copy(Way way, std::byte* to, const std::byte* from, std::uint64_t b
     std::memmove(to, from, bytes);
 }
 
-// Stores to the next line, as a claim of it does (line_claim.hpp), and waits until it has come.
+// Stores to the next line, as a claim of it does (line_prefetch.hpp), and waits until it has come.
 void Stores::watch(service::LineProducer& tx) noexcept {
   if (!tx.has_room(1)) return watch_.put_off();
   const auto begun = sync::core_ticks();

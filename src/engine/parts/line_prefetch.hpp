@@ -20,7 +20,7 @@
 
 namespace photon::engine {
 
-class LineClaim {
+class LinePrefetch {
  public:
   static constexpr std::uint64_t kLines = 6;
 
