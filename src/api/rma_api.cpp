@@ -178,7 +178,7 @@ ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds
   photon::engine::OneTaker taker{{peer, kinds, nullptr}};
   if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
     return probe_one_slowly(context, peer, kinds);
-  if (!context->engine->take_easy(taker)) return probe_one(context, peer, kinds);
+  if (!context->engine->pop_local(taker)) return probe_one(context, peer, kinds);
   photon::transport::Policy::light_barrier();
   context->lane->leave_biased();
   return taker.found;
@@ -187,7 +187,7 @@ ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds
 int ph_take_local_u64(ph_context* context, ph_rank peer, uint64_t* id) {
   if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
     return 0;
-  const bool taken = context->engine->take_easy(peer, *id);
+  const bool taken = context->engine->pop_local(peer, *id);
   photon::transport::Policy::light_barrier();  // registers: what leaving needs is not kept before
   context->lane->leave_biased();
   return taken ? 1 : 0;

@@ -56,9 +56,9 @@ class Engine final : private transport::Sink, private EngineState {
 
   // fast_path.hpp: probe() for small puts from hot rings; false: probe() goes on with this taker.
   bool try_probe(const ph_query& query, auto& taker) noexcept;
-  bool take_easy(OneTaker& taker) noexcept;
+  bool pop_local(OneTaker& taker) noexcept;
   bool take_streamed(OneTaker& taker) noexcept;
-  bool take_easy(Rank rank, std::uint64_t& id) noexcept;
+  bool pop_local(Rank rank, std::uint64_t& id) noexcept;
   // probe.cpp, wait.cpp
   enum class Served : std::uint8_t { no, yes, run };  // run: and the user's code is due
   Served serve_asked(const Taker& taker) noexcept;
@@ -329,7 +329,7 @@ class Engine final : private transport::Sink, private EngineState {
   // receive.cpp, serve.cpp, counted.cpp, scatter.cpp, gather.cpp
   bool receive(Peer& peer, Taker* taker);
   bool take_small(Peer& peer, std::uint64_t header, auto& taker) noexcept;
-  bool take_easily(Peer& peer, std::uint64_t header, auto& taker) noexcept;
+  bool take_by_fast_path(Peer& peer, std::uint64_t header, auto& taker) noexcept;
   bool take_local(Taker& taker) noexcept;
   bool take_local(OneTaker& taker) noexcept;
   bool may_go_on_with_locals() noexcept;

@@ -131,7 +131,7 @@ class EngineState {
   std::uint32_t user_code_ = 0;  // of services, that is due: a bit for each
   PeerList local_ready_;
   PeerList stash_ready_;
-  CompletionBudget completions_;  // its run: what take_easy() hands out, never the last of a queue
+  CompletionBudget completions_;  // its run: what pop_local() hands out, never the last of a queue
   std::uint32_t locals_in_a_row_ = 0;
   std::uint64_t row_began_ = 0;     // in which turn, of records of the hot peer: gaps are few
   std::uint64_t stream_until_ = 0;  // the turn from which take_streamed() takes no more

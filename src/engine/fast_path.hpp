@@ -116,8 +116,8 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 }
 
 // The same, and a put of one chunk, which takes a call.
-[[gnu::always_inline]] inline bool Engine::take_easily(Peer& peer, std::uint64_t header,
-                                                       auto& taker) noexcept {
+[[gnu::always_inline]] inline bool Engine::take_by_fast_path(Peer& peer, std::uint64_t header,
+                                                             auto& taker) noexcept {
   return take_small(peer, header, taker) || EagerChunks::take(*this, peer, header, taker);
 }
 
@@ -140,7 +140,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 }
 
 // One of those that may be taken one after the other. False: nothing was taken.
-[[gnu::always_inline]] inline bool Engine::take_easy(OneTaker& taker) noexcept {
+[[gnu::always_inline]] inline bool Engine::pop_local(OneTaker& taker) noexcept {
   Peer* peer = completions_.run().next();
   if (peer == nullptr || (taker.query.kinds & ~std::uint32_t{PH_REMOTE}) != PH_LOCAL ||
       !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
@@ -160,7 +160,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   return rx.state_of(rx.look()) == LineConsumer::State::empty;
 }
 
-// The same for who takes one by one, and how many more take_easy() may hand out. The last of a
+// The same for who takes one by one, and how many more pop_local() may hand out. The last of a
 // queue is left to this.
 [[gnu::always_inline]] inline bool Engine::take_local(OneTaker& taker) noexcept {
   if (locals_in_a_row_ >= kLocalsInARow && !may_go_on_with_locals()) [[unlikely]]
@@ -200,8 +200,8 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   if (!taker.wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) [[unlikely]]
     return false;
   const std::uint64_t word = peer.rx.look();
-  if (peer.rx.state_of(word) != LineConsumer::State::record || !take_easily(peer, word, taker))
-      [[unlikely]] {
+  if (peer.rx.state_of(word) != LineConsumer::State::record ||
+      !take_by_fast_path(peer, word, taker)) [[unlikely]] {
     stream_until_ = 0;
     return false;
   }
@@ -215,8 +215,8 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   return true;
 }
 
-// take_easy() of a plain word. False: nothing was taken.
-[[gnu::always_inline]] inline bool Engine::take_easy(Rank rank, std::uint64_t& id) noexcept {
+// pop_local() of a plain word. False: nothing was taken.
+[[gnu::always_inline]] inline bool Engine::pop_local(Rank rank, std::uint64_t& id) noexcept {
   Peer* peer = completions_.run().next();
   if (peer == nullptr || (rank != peer->rank && rank != PH_ANY_RANK)) [[unlikely]]
     return false;
@@ -261,7 +261,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
     const auto state = peer.rx.state_of(word);
     if (state == State::empty) break;
     if (taken >= kRowThere) peer.rx.expect(kRowThere);
-    if (state != State::record || !take_easily(peer, word, taker)) return false;
+    if (state != State::record || !take_by_fast_path(peer, word, taker)) return false;
   }
   has_met(peer);
   return true;

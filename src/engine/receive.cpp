@@ -51,7 +51,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
     if (state == LineConsumer::State::empty) break;
     if (state == LineConsumer::State::record && taker != nullptr &&
         taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() &&
-        take_easily(peer, peer.rx.header(), *taker)) {
+        take_by_fast_path(peer, peer.rx.header(), *taker)) {
       --left;
       continue;
     }

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/parts/easy_run.hpp"
+#include "engine/parts/local_batch.hpp"
 
 namespace photon::engine {
 
@@ -42,16 +42,16 @@ class CompletionBudget {
   void lend(std::uint64_t count) noexcept { free_ -= static_cast<std::int64_t>(count); }
   void give_back(std::uint64_t count) noexcept { free_ += static_cast<std::int64_t>(count); }
 
-  // Completions that one peer's queue hands out one after the other (easy_run.hpp). The run before
-  // has ended.
+  // Completions that one peer's queue hands out one after the other (local_batch.hpp). The run
+  // before has ended.
   [[gnu::always_inline]] void begin_run(Peer& peer, std::uint64_t count) noexcept {
     run_.begin(peer, count);
   }
   [[gnu::always_inline]] void end_run() noexcept { free_ += run_.end(); }
-  [[gnu::always_inline]] const EasyRun& run() const noexcept { return run_; }
+  [[gnu::always_inline]] const LocalBatch& run() const noexcept { return run_; }
 
  private:
-  EasyRun run_;
+  LocalBatch run_;
   std::int64_t free_;
 };
 

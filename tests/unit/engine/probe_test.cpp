@@ -80,7 +80,7 @@ class OneByOne {
   std::uint32_t take(ph_rank peer) {
     Engine& engine = two_.ranks[0];
     OneTaker one{{peer, PH_EITHER, nullptr}};
-    if (engine.take_easy(one) || engine.take_streamed(one) || engine.try_probe(one.query, one))
+    if (engine.pop_local(one) || engine.take_streamed(one) || engine.try_probe(one.query, one))
       return one.found.kind;
     ++general_count_;
     const auto found = two_.ranks.probe(0, PH_EITHER, 1, peer);

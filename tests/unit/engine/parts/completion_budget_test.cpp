@@ -15,7 +15,7 @@ class CompletionBudgetTest : public testing::Test {
       peer_.local.push({id, 8, PH_OK});
     }
   }
-  // As take_easy() does.
+  // As pop_local() does.
   void hand_out() {
     ASSERT_EQ(budget_.run().next(), &peer_);
     peer_.local.pop();

@@ -14,14 +14,14 @@
 
 namespace photon::engine {
 
-class EasyRun {
+class LocalBatch {
  public:
   // The peer whose queue the next one heads; null: none is left.
   [[gnu::always_inline]] Peer* next() const noexcept {
     return peer_ != nullptr && peer_->local.begin() != end_ ? peer_ : nullptr;
   }
   std::uint64_t left() const noexcept { return peer_ != nullptr ? end_ - peer_->local.begin() : 0; }
-  // The first `count` of the peer's queue. The run before has ended.
+  // The first `count` of the peer's queue. The batch before has ended.
   void begin(Peer& peer, std::uint64_t count) noexcept {
     peer_ = &peer;
     told_ = peer.local.begin();

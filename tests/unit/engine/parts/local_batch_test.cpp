@@ -1,4 +1,4 @@
-#include "engine/parts/easy_run.hpp"
+#include "engine/parts/local_batch.hpp"
 
 #include <gtest/gtest.h>
 #include <photon/photon.h>
@@ -8,62 +8,62 @@
 namespace photon::engine {
 namespace {
 
-class EasyRunTest : public testing::Test {
+class LocalBatchTest : public testing::Test {
  protected:
   void SetUp() override {
     for (std::uint64_t id = 0; id < 10; ++id) peer_->local.push({id, 8, PH_OK});
   }
 
   const std::unique_ptr<Peer> peer_ = std::make_unique<Peer>();
-  EasyRun run_;
+  LocalBatch batch_;
 };
 
-TEST_F(EasyRunTest, none_has_begun) {
-  EXPECT_EQ(run_.next(), nullptr);
-  EXPECT_EQ(run_.left(), 0u);
-  EXPECT_EQ(run_.taken(), 0);
-  EXPECT_EQ(run_.end(), 0);
+TEST_F(LocalBatchTest, none_has_begun) {
+  EXPECT_EQ(batch_.next(), nullptr);
+  EXPECT_EQ(batch_.left(), 0u);
+  EXPECT_EQ(batch_.taken(), 0);
+  EXPECT_EQ(batch_.end(), 0);
 }
 
-TEST_F(EasyRunTest, it_hands_out_so_many_and_tells_of_each_once) {
+TEST_F(LocalBatchTest, it_hands_out_so_many_and_tells_of_each_once) {
   peer_->local.pop();
-  run_.begin(*peer_, 4);
+  batch_.begin(*peer_, 4);
   for (std::uint64_t taken = 0; taken < 4; ++taken) {
-    EXPECT_EQ(run_.left(), 4 - taken);
-    ASSERT_EQ(run_.next(), peer_.get());
+    EXPECT_EQ(batch_.left(), 4 - taken);
+    ASSERT_EQ(batch_.next(), peer_.get());
     peer_->local.pop();
     if (taken != 1) continue;
-    EXPECT_EQ(run_.taken(), 2);
+    EXPECT_EQ(batch_.taken(), 2);
   }
-  EXPECT_EQ(run_.next(), nullptr);
-  EXPECT_EQ(run_.left(), 0u);
-  EXPECT_EQ(run_.end(), 2);
-  EXPECT_EQ(run_.end(), 0);
+  EXPECT_EQ(batch_.next(), nullptr);
+  EXPECT_EQ(batch_.left(), 0u);
+  EXPECT_EQ(batch_.end(), 2);
+  EXPECT_EQ(batch_.end(), 0);
 }
 
-TEST_F(EasyRunTest, an_end_before_the_last_leaves_the_rest) {
-  run_.begin(*peer_, 9);
+TEST_F(LocalBatchTest, an_end_before_the_last_leaves_the_rest) {
+  batch_.begin(*peer_, 9);
   peer_->local.pop();
-  EXPECT_EQ(run_.end(), 1);
-  EXPECT_EQ(run_.next(), nullptr);
+  EXPECT_EQ(batch_.end(), 1);
+  EXPECT_EQ(batch_.next(), nullptr);
   peer_->local.pop();  // by somebody else
-  EXPECT_EQ(run_.taken(), 0);
-  run_.begin(*peer_, 1);
-  EXPECT_EQ(run_.next(), peer_.get());
+  EXPECT_EQ(batch_.taken(), 0);
+  batch_.begin(*peer_, 1);
+  EXPECT_EQ(batch_.next(), peer_.get());
 }
 
-TEST_F(EasyRunTest, what_is_pushed_meanwhile_is_not_part_of_it) {
-  run_.begin(*peer_, 9);
+TEST_F(LocalBatchTest, what_is_pushed_meanwhile_is_not_part_of_it) {
+  batch_.begin(*peer_, 9);
   for (std::uint64_t id = 10; id < 100; ++id) peer_->local.push({id, 8, PH_OK});
   for (int taken = 0; taken < 9; ++taken) {
-    ASSERT_NE(run_.next(), nullptr);
+    ASSERT_NE(batch_.next(), nullptr);
     peer_->local.pop();
   }
-  EXPECT_EQ(run_.next(), nullptr);
+  EXPECT_EQ(batch_.next(), nullptr);
 }
 
 // Events that a run has handed out are free again when they are needed.
-TEST(EasyRunEvents, as_many_may_be_posted_as_were_taken) {
+TEST(LocalBatchEvents, as_many_may_be_posted_as_were_taken) {
   const ph_option few = {"requests", "16"};
   const ph_config config = {sizeof config, nullptr, &few, 1};
   ph_context* context = nullptr;
