@@ -98,8 +98,8 @@ bool Engine::take_asked(Peer& peer, std::uint64_t word) noexcept {
     return false;
   const std::uint64_t before =
       sync::change_word(reinterpret_cast<void*>(asked.target.address), asked.change);
-  if (peer.has_runway() && peer.counts == nullptr) {
-    ++peer.runway_begin;  // a line of it that is no put; it would be counted as one
+  if (peer.has_grant() && peer.counts == nullptr) {
+    ++peer.grant_begin;  // a line of it that is no put; it would be counted as one
     completions_.release();
   } else {
     settle(peer);

@@ -1,5 +1,5 @@
-// Posting atomics (docs/data-paths.md, Atomics): on mapped memory at once, asked on a runway, or
-// queued (asked_atomic.cpp).
+// Posting atomics (docs/data-paths.md, Atomics): on mapped memory at once, asked on a credit grant,
+// or queued (asked_atomic.cpp).
 //
 // Invariant: no atomic goes the short way while an answer to an earlier one is owed, so that one
 // rank's are carried out in posting order.
@@ -67,7 +67,7 @@ ph_status Engine::atomic(Rank rank, const ph_atomic_args& args) {
   if (atomic_now(*peer, args)) {
     count(*peer, Count::atomics);
     if (args.request != nullptr) *args.request = PH_REQUEST_NONE;
-    if (!peer->has_runway()) static_cast<void>(grant_runway(*peer));  // for try_atomic()
+    if (!peer->has_grant()) static_cast<void>(grant_credit(*peer));  // for try_atomic()
     return PH_OK;
   }
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
@@ -86,17 +86,17 @@ ph_status Engine::atomic(Rank rank, const ph_atomic_args& args) {
   mark_busy(*peer);
   process(*peer);
   hand_over(*request, args.request);
-  if (peer->broken == PH_OK) static_cast<void>(grant_runway(*peer));  // for try_atomic()
+  if (peer->broken == PH_OK) static_cast<void>(grant_credit(*peer));  // for try_atomic()
   return PH_OK;
 }
 
 // Without the general way, for who keeps the request: on mapped memory at once, else asked on a
-// runway.
+// credit grant.
 Engine::Fast Engine::try_atomic(Rank rank, const ph_atomic_args& args) noexcept {
   if (rank >= size_ || args.request == nullptr || !sync::is_word_change(args.op, args.type))
     return Fast::no;
   Peer* peer = peers_[rank].get();
-  if (peer == nullptr || !peer->has_runway() || peer->counts != nullptr) return Fast::no;
+  if (peer == nullptr || !peer->has_grant() || peer->counts != nullptr) return Fast::no;
   const auto type = static_cast<sync::WordType>(args.type);
   const auto access = access_for(args.fetched != nullptr);
   const Regions regions{peer->regions, config_.max_regions};
@@ -116,7 +116,7 @@ Engine::Fast Engine::try_atomic(Rank rank, const ph_atomic_args& args) noexcept 
   return Fast::done;
 }
 
-// The owner, on a runway.
+// The owner, on a credit grant.
 Engine::Fast Engine::ask(Peer& peer, const ph_atomic_args& args) noexcept {
   const bool has_id = (args.flags & PH_NO_RCE) == 0;
   const auto is_small = [](const ph_id& id) { return id.size_bytes == 8 && id.data != nullptr; };
@@ -140,7 +140,7 @@ Engine::Fast Engine::ask(Peer& peer, const ph_atomic_args& args) noexcept {
     peer.tx.publish(kAskedAtomicWithId, 1);
   } else {
     peer.tx.publish(kAskedAtomic, 1);
-    ++peer.runway_begin;  // a line of it that takes no ledger slot
+    ++peer.grant_begin;  // a line of it that takes no ledger slot
     ++peer.staged_sent;
   }
   const Fast told_how = told(peer);
@@ -148,7 +148,8 @@ Engine::Fast Engine::ask(Peer& peer, const ph_atomic_args& args) noexcept {
   return told_how;
 }
 
-// The request of what went on a runway, which has an event for each of its lines: for this one.
+// The request of what went on a credit grant, which has an event for each of its lines: for this
+// one.
 void Engine::note_asked(Peer& peer, const ph_atomic_args& args) noexcept {
   Request& request = *requests_.take();
   own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
@@ -164,7 +165,7 @@ void Engine::note_asked(Peer& peer, const ph_atomic_args& args) noexcept {
     std::memcpy(&request.local_word, args.local.data, sizeof request.local_word);
   requests_.keep(request);
   request.staged_mark =
-      peer.staged_sent + peer.messages_before + (peer.tx.tail() - peer.runway_begin);
+      peer.staged_sent + peer.messages_before + (peer.tx.tail() - peer.grant_begin);
   *args.request = RequestPool::token(request);
   ++peer.atomics_asked;
   peer.acks.push(request);

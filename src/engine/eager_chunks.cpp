@@ -37,7 +37,7 @@ bool EagerChunks::may_go(Engine& engine, const Peer& peer, ph_const_block source
 Engine::Fast EagerChunks::put(Engine& engine, Peer& peer, ph_const_block source,
                               const ph_target& target, ph_u64_ids ids) noexcept {
   const std::uint64_t bytes = source.size_bytes;
-  if (!may_go(engine, peer, source, target) || (!peer.has_runway() && !engine.grant_runway(peer)) ||
+  if (!may_go(engine, peer, source, target) || (!peer.has_grant() && !engine.grant_credit(peer)) ||
       peer.local.full() || !engine.bulk_room(peer, bytes))
     return Engine::Fast::no;
   peer.stage(static_cast<const std::byte*>(source.data), bytes, bytes);

@@ -179,7 +179,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool refused_early(Peer& peer, std::uint64_t line, const SentPut& put, ph_status status);
   ph_status lost_of_any(const char* call);
   ph_status all_lost();
-  bool grant_runway(Peer& peer) noexcept;
+  bool grant_credit(Peer& peer) noexcept;
   Fast told(const Peer& peer) const noexcept;
   Fast done_u64(Peer& peer, std::uint64_t local) noexcept;
   Fast direct_u64(Peer& peer, ph_const_block source, const ph_target& target, ph_u64_ids ids);
@@ -195,7 +195,7 @@ class Engine final : private transport::Sink, private EngineState {
   void publish_credits(Peer& peer);
   void done_now(Peer& peer, const LocalEnd& end);
   void count_put(Peer& peer, std::uint64_t bytes) noexcept;
-  void count_runway(Peer& peer) noexcept;
+  void count_grant(Peer& peer) noexcept;
   bool send(Peer& peer, const Outgoing& out, bool is_told = true);
   void nudge(Peer& peer) noexcept;
   HeldId hold(const ph_id& id);
@@ -226,7 +226,7 @@ class Engine final : private transport::Sink, private EngineState {
 
   // put.cpp
   ph_status check_put(Rank rank, const ph_put_args& args);
-  bool put_on_runway(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
+  bool put_on_grant(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   ph_status put_anyhow(Rank rank, const ph_put_args& args);
   bool put_now(Peer& peer, const ph_put_args& args, Request::Kind way);
   bool notified_later(Peer& peer, const ph_put_args& args);

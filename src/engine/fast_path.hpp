@@ -1,6 +1,6 @@
 // What is posted and met most often, without a call and without an allocation: puts of one line on
-// a runway, notifications, and probes that meet them. Every function either does the whole job or
-// says that the general way has to.
+// a credit grant, notifications, and probes that meet them. Every function either does the whole
+// job or says that the general way has to.
 #pragma once
 
 #include <algorithm>
@@ -27,15 +27,15 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   }
 }
 
-// A put of at most one line with 8-byte ids, on a runway. Nothing in it calls or allocates, so that
-// it needs no stack: every store here waits behind the lines on their way to the peer.
+// A put of at most one line with 8-byte ids, on a credit grant. Nothing in it calls or allocates,
+// so that it needs no stack: every store here waits behind the lines on their way to the peer.
 [[gnu::always_inline]] inline Engine::Fast Engine::try_put_u64(Rank rank, ph_const_block source,
                                                                ph_target target,
                                                                ph_u64_ids ids) noexcept {
   if (rank >= size_ || source.size_bytes > kLineRoom) [[unlikely]]
     return Fast::no;
   Peer* peer = peers_[rank].get();
-  if (peer == nullptr || !peer->has_runway() || peer->local.full()) [[unlikely]]
+  if (peer == nullptr || !peer->has_grant() || peer->local.full()) [[unlikely]]
     return Fast::no;
   if (source.size_bytes != 0 &&
       (source.data == nullptr || !is_granted({peer->regions, config_.max_regions}, target,
@@ -55,7 +55,7 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   return done_u64(*peer, ids.local);
 }
 
-// After the record of a put on a runway: its source may be reused.
+// After the record of a put on a credit grant: its source may be reused.
 [[gnu::always_inline]] inline Engine::Fast Engine::done_u64(Peer& peer,
                                                             std::uint64_t local) noexcept {
   peer.local.push_unchecked({local, 8, PH_OK});
@@ -80,13 +80,13 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   if (rank >= size_) [[unlikely]]
     return Fast::no;
   Peer* peer = peers_[rank].get();
-  if (peer == nullptr || !peer->has_runway()) [[unlikely]]
+  if (peer == nullptr || !peer->has_grant()) [[unlikely]]
     return Fast::no;
   peer->claim_if_due();
   transport::Line& line = peer->tx.line(0);
   line.words[2].set(remote);
   peer->tx.publish_line(line, wire::encode(wire::Kind::put, 8, 0));
-  completions_.release();  // the runway has taken one for each of its lines
+  completions_.release();  // the credit grant has taken one for each of its lines
   return told(*peer);
 }
 

@@ -70,7 +70,7 @@ Peer* EngineState::who_rang() noexcept {
   if (peer == nullptr || peer->hot || peer->broken != PH_OK || !peer->has_rx) return nullptr;
   // As take_hot() does, but while the record is still on its way. An alarm for credit claims a line
   // that we are about to write, too.
-  if (peer->claims_answers && peer->has_runway()) peer->tx.claim(1);
+  if (peer->claims_answers && peer->has_grant()) peer->tx.claim(1);
   if (peer->rx.peek() != LineConsumer::State::record) return nullptr;
   alarm_seen_ = alarm;
   return peer;

@@ -41,14 +41,14 @@ void Engine::finish_put(Rank rank) noexcept {
 }
 
 // False: nothing was done.
-bool Engine::put_on_runway(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
+bool Engine::put_on_grant(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
   if (peer == nullptr) return false;
   Fast fast = Fast::no;
   if (source.size_bytes > kLineRoom) {
     fast = direct_u64(*peer, source, target, ids);
     if (fast == Fast::no) fast = EagerChunks::put(*this, *peer, source, target, ids);
-  } else if (peer->has_runway() || grant_runway(*peer)) {
+  } else if (peer->has_grant() || grant_credit(*peer)) {
     fast = try_put_u64(rank, source, target, ids);
   }
   if (fast == Fast::tell) finish_put(rank);
@@ -56,7 +56,7 @@ bool Engine::put_on_runway(Rank rank, ph_const_block source, ph_target target, p
 }
 
 ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
-  if (put_on_runway(rank, source, target, ids)) return PH_OK;
+  if (put_on_grant(rank, source, target, ids)) return PH_OK;
   ph_put_args args{};
   args.size = sizeof args;
   args.source = source.data;
@@ -69,7 +69,7 @@ ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target, ph
 
 ph_status Engine::notify(Rank rank, std::uint64_t remote) {
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
-  if (peer != nullptr && !peer->has_runway() && grant_runway(*peer)) {
+  if (peer != nullptr && !peer->has_grant() && grant_credit(*peer)) {
     const Fast fast = try_notify(rank, remote);
     if (fast == Fast::tell) finish_put(rank);
     if (fast != Fast::no) return PH_OK;
@@ -92,7 +92,7 @@ ph_status Engine::put(Rank rank, const ph_put_args& args) {
       remote.size_bytes == sizeof ids.remote && local.data != nullptr && remote.data != nullptr) {
     std::memcpy(&ids.local, local.data, sizeof ids.local);
     std::memcpy(&ids.remote, remote.data, sizeof ids.remote);
-    if (put_on_runway(rank, {args.source, args.size_bytes}, args.target, ids)) return PH_OK;
+    if (put_on_grant(rank, {args.source, args.size_bytes}, args.target, ids)) return PH_OK;
   }
   return put_anyhow(rank, args);
 }

@@ -83,8 +83,9 @@ bool Engine::direct_now(Peer& peer, const ph_put_args& args) {
   return (args.flags & PH_NO_RCE) != 0 || send(peer, out);
 }
 
-// The same on a runway, with all that the general way asks before and after in a few looks: half of
-// what a put of 4 KiB costs beside its copy. No: nothing was done, the general way says why.
+// The same on a credit grant, with all that the general way asks before and after in a few looks:
+// half of what a put of 4 KiB costs beside its copy. No: nothing was done, the general way says
+// why.
 Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_target& target,
                                 ph_u64_ids ids) {
   const std::uint64_t bytes = source.size_bytes;
@@ -92,7 +93,7 @@ Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_targ
       peer.counts != nullptr || source.data == nullptr)
     return Fast::no;
   const auto reach = transport_->reach(peer.rank, target.address, bytes);
-  if (reach.kind != transport::Reach::Kind::mapped || (!peer.has_runway() && !grant_runway(peer)) ||
+  if (reach.kind != transport::Reach::Kind::mapped || (!peer.has_grant() && !grant_credit(peer)) ||
       peer.local.full())
     return Fast::no;
   const Way way = peer.stores.for_mapped(bytes, can_stage_now(peer, bytes), peer.tx);
@@ -111,8 +112,9 @@ Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_targ
   transport::Line& line = peer.tx.line(0);
   line.words[2].set(ids.remote);
   peer.tx.publish_line(line, wire::encode(wire::Kind::put, 8, 0));
-  // Its bytes have landed: unlike the other records of a runway it is none that a fence waits for.
-  ++peer.runway_begin;
+  // Its bytes have landed: unlike the other records of a credit grant it is none that a fence waits
+  // for.
+  ++peer.grant_begin;
   ++peer.ledger_sent;
   return done_u64(peer, ids.local);
 }

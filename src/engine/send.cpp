@@ -21,7 +21,7 @@ bool may_be_told_late(const Outgoing& out) noexcept {
 }  // namespace
 
 // Small puts may go without looking, as far as credits and limits are known to reach.
-bool Engine::grant_runway(Peer& peer) noexcept {
+bool Engine::grant_credit(Peer& peer) noexcept {
   settle(peer);
   if (peer.broken != PH_OK || wants_turns_ || !peer.idle() || peer.fences != 0 ||
       config_.max_cid_size < 8 || peer.regions == nullptr || !has_ledger(peer))
@@ -31,28 +31,28 @@ bool Engine::grant_runway(Peer& peer) noexcept {
   const auto length = std::min({peer.tx.room(), ledger, completions_.share()});
   if (length == 0) return false;  // an end without a beginning would outlive the ring
   completions_.lend(length);
-  peer.runway_begin = peer.tx.tail();
+  peer.grant_begin = peer.tx.tail();
   peer.messages_before = peer.messages;
-  peer.runway_end = peer.runway_begin + length;
+  peer.grant_end = peer.grant_begin + length;
   return true;
 }
 
-// Count what was sent on the runway, and end it.
+// Count what was sent on the credit grant, and end it.
 void Engine::settle(Peer& peer) noexcept {
-  if (peer.runway_end == 0) return;  // not so where atomics alone have used it up: begin is its end
+  if (peer.grant_end == 0) return;  // not so where atomics alone have used it up: begin is its end
   const std::uint64_t said = peer.messages - peer.messages_before;  // they take lines of it alone
-  const std::uint64_t used = peer.tx.tail() - peer.runway_begin - said;
+  const std::uint64_t used = peer.tx.tail() - peer.grant_begin - said;
   if (peer.counts != nullptr) [[unlikely]]
-    count_runway(peer);
+    count_grant(peer);
   peer.ledger_sent += used;
   peer.staged_sent += used;
-  completions_.give_back(peer.runway_end - peer.runway_begin - used);
-  peer.runway_begin = peer.runway_end = 0;
+  completions_.give_back(peer.grant_end - peer.grant_begin - used);
+  peer.grant_begin = peer.grant_end = 0;
 }
 
-// What the fast path has sent since the runway began, from the lines themselves.
-void Engine::count_runway(Peer& peer) noexcept {
-  const std::uint64_t lines = peer.tx.tail() - peer.runway_begin;
+// What the fast path has sent since the grant began, from the lines themselves.
+void Engine::count_grant(Peer& peer) noexcept {
+  const std::uint64_t lines = peer.tx.tail() - peer.grant_begin;
   std::uint64_t sent = 0;
   for (std::uint64_t back = 1; back <= lines; ++back) {
     const std::uint64_t word = peer.tx.line(0 - back).tag_word();
@@ -70,7 +70,7 @@ void Engine::count_put(Peer& peer, std::uint64_t bytes) noexcept {
   count(peer, Count::put_bytes, bytes);
 }
 
-// Whether one more completion can be promised; runways elsewhere give back what they hold.
+// Whether one more completion can be promised; credit grants elsewhere give back what they hold.
 bool Engine::events_left() noexcept {
   if (completions_.has_any()) return true;
   for (Peer* peer : contacted_) settle(*peer);

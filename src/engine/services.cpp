@@ -183,7 +183,8 @@ void Services::wants_turn(wire::Owner owner) noexcept {
   slot(owner).wants_turn = true;
   set_due(true);
   if (std::exchange(engine_.wants_turns_, true)) return;
-  for (Peer* peer : engine_.contacted_) engine_.settle(*peer);  // puts on a runway count no calls
+  for (Peer* peer : engine_.contacted_)
+    engine_.settle(*peer);  // puts on a credit grant count no calls
 }
 
 // At the end of a call that is on no fast path.

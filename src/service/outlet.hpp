@@ -49,8 +49,8 @@ enum class Written : std::uint8_t { no, done, tell };
 struct Outlet {
   // The engine looks at all of these for every small put: they are kept together.
   LineProducer tx;
-  std::uint64_t runway_begin = 0;                   // tx.tail() when it was granted
-  std::uint64_t runway_end = 0;                     // <= tail: none
+  std::uint64_t grant_begin = 0;                    // tx.tail() when it was granted
+  std::uint64_t grant_end = 0;                      // <= tail: none
   const transport::RegionEntry* regions = nullptr;  // the peer's, if visible
   const transport::Credits* credits = nullptr;
   transport::Link* link = nullptr;

@@ -1,11 +1,11 @@
 // Who may still produce a completion: the setting `requests`, shared out. Nothing else writes it.
 //
 //   free -- promise() --> of an operation, then of the completion that waits -- release() --> free
-//   free -- lend() --> of a peer's runway, a line each -- used --> of what went there
+//   free -- lend() --> of a peer's credit grant, a line each -- used --> of what went there
 //                                                      -- give_back() --> free
 //   waiting -- begin_run() --> handed out, one after the other -- end_run() --> free
 //
-// Invariant: free + lent to runways + promised or waiting + handed out and not counted yet =
+// Invariant: free + lent to credit grants + promised or waiting + handed out and not counted yet =
 // `requests`. Free goes below zero only by reports of operations that were refused after their
 // completion, and by what services promise beyond `requests`. Owner: an Engine, under the lane's
 // lock.
@@ -34,8 +34,8 @@ class CompletionBudget {
   // It was taken, or there will be none.
   [[gnu::always_inline]] void release() noexcept { ++free_; }
 
-  // What a runway may have: half of it, for other peers want some, and give_back() brings back what
-  // was not used.
+  // What a credit grant may have: half of it, for other peers want some, and give_back() brings
+  // back what was not used.
   std::uint64_t share() noexcept {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, free() + 1) / 2);
   }

@@ -3,7 +3,7 @@
 //   off -- start --> counting -- stop --> off (what was counted stays)
 //
 // Where it is off a peer has no counters, and a test for that is all it costs; what the fast path
-// sends is counted from the lines of its runway, when that ends.
+// sends is counted from the lines of its credit grant, when that ends.
 // Invariant: sums never fall; those named most_ are high-water marks while counting was on.
 // Owner: the Engine and its Peers, under the lane's lock.
 #pragma once

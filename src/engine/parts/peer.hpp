@@ -7,8 +7,8 @@
 // Invariants: ledger_sent - ledger_known <= ledger_slots; stash.size() <= ledger_slots, but for
 // what stands in the overflow of a rank that is gone.
 //
-// Runway: while nothing queues to this peer, small puts of one line may be sent up to line
-// runway_end without looking at credits or limits; what they use is counted in one go by settle().
+// Credit grant: while nothing queues to this peer, small puts of one line may be sent up to line
+// grant_end without looking at credits or limits; what they use is counted in one go by settle().
 // The fewer stores a put makes, the more of its lines can be on their way to the peer at once.
 // Owner: the Engine, under the lane's lock.
 #pragma once
@@ -120,10 +120,10 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   bool told_bulk_refused = false;  // and that was told
 
   // Slow paths.
-  std::uint64_t messages_before = 0;  // of the runway
+  std::uint64_t messages_before = 0;  // of the credit grant
   MessageQueues queues;               // of services
   std::unique_ptr<Bodies> bodies;     // of services that come in; null: never yet
-  std::uint64_t ledger_sent = 0;      // ids, but those on the runway
+  std::uint64_t ledger_sent = 0;      // ids, but those on the credit grant
   std::uint64_t ledger_known = 0;     // ids of ours the peer's application has taken
   std::int64_t dry_since_ns = 0;      // no ledger credit was found since; 0: it was, or need not be
   bool is_dry = false;                // for so long that ids go to the overflow
@@ -169,23 +169,23 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   std::unique_ptr<PeerCounters> counters;  // once it was
   SentPuts sent;
 
-  bool has_runway() const noexcept { return tx.tail() < runway_end; }
+  bool has_grant() const noexcept { return tx.tail() < grant_end; }
   // The first chunk of an operation.
   void begin_bulk() noexcept {
     bulk_refused = PH_OK;
     told_bulk_refused = false;
   }
-  // Before a line of the runway is written.
+  // Before a line of the grant is written.
   void claim_if_due() noexcept {
-    if (prefetch.is_due(tx.tail()) && prefetch.take(tx.tail(), runway_end - tx.tail())) [[unlikely]]
+    if (prefetch.is_due(tx.tail()) && prefetch.take(tx.tail(), grant_end - tx.tail())) [[unlikely]]
       tx.claim(LinePrefetch::kLines);
   }
   // Lets the line of the answer come, at the one moment when the peer is not looking at it.
   [[gnu::always_inline]] void claim_answer() noexcept {
-    if (claims_answers && has_runway()) [[likely]]
+    if (claims_answers && has_grant()) [[likely]]
       tx.claim(1);
   }
-  // The same where the answer may be a service's, which needs no runway.
+  // The same where the answer may be a service's, which needs no credit grant.
   [[gnu::always_inline]] void claim_line() noexcept {
     if (claims_answers && tx.room() != 0) [[likely]]
       tx.claim(1);
@@ -220,7 +220,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
     request.line = tx.tail();
     acks.push(request);
   }
-  // Records and messages that have gone, and that a fence waits for; but those on the runway.
+  // Records and messages that have gone, and that a fence waits for; but those on the credit grant.
   std::uint64_t staged() const noexcept { return staged_sent + messages; }
   // Whether an id may stand in the ring, as far as the ledger is concerned.
   bool has_credit(std::uint64_t ledger_slots) noexcept {

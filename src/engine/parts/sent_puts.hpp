@@ -4,8 +4,8 @@
 //   noted -- refused by the peer, or the peer is lost before it is known to have read it --> told
 //         -- its line is used again --> forgotten: then the peer has read it
 //
-// Small puts on a runway (fast_path.hpp) leave no note: of them only that some were lost is known.
-// Owner: the Peer.
+// Small puts on a credit grant (fast_path.hpp) leave no note: of them only that some were lost is
+// known. Owner: the Peer.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Atomics that only the owner can carry out, without a queue: asked on a runway, served by a probe,
-// awaited by looking; and that the books are right whatever stands beside them on the runway.
+// Atomics that only the owner can carry out, without a queue: asked on a credit grant, served by a
+// probe, awaited by looking; and that the books are right whatever stands beside them on the credit
+// grant.
 #include <cstring>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct Asking : Two {
     return options;
   }
   explicit Asking(Reach::Kind reach = Reach::Kind::call) : Two(chosen(reach)) {
-    // The first goes the general way, and leaves a runway.
+    // The first goes the general way, and leaves a credit grant.
     EXPECT_EQ(ranks[0].atomic(1, of(start)), PH_OK);
     EXPECT_EQ(serve(1), 0u);
     ranks.turn();
@@ -43,7 +44,7 @@ struct Asking : Two {
     args.request = &one.request;
     return args;
   }
-  // True: on a runway.
+  // True: on a credit grant.
   bool ask(One& one) {
     const bool is_fast = ranks[0].try_atomic(1, of(one)) != Fast::no;
     EXPECT_TRUE(is_fast || ranks[0].atomic(1, of(one)) == PH_OK);
@@ -111,7 +112,7 @@ TEST(AskedAtomic, goes_and_comes_without_the_general_ways) {
   }
 }
 
-TEST(AskedAtomic, is_asked_on_a_runway_and_refuses_what_the_general_way_must_say) {
+TEST(AskedAtomic, is_asked_on_a_credit_grant_and_refuses_what_the_general_way_must_say) {
   Asking two;
   Asking::One one;
   ASSERT_TRUE(two.ask(one));
@@ -152,7 +153,7 @@ TEST(AskedAtomic, on_mapped_memory_it_is_over_at_once_and_a_revoked_key_is_refus
 }
 
 // Ids take ledger slots, asks do not: the ledger of four must neither leak nor overflow.
-TEST(AskedAtomic, shares_a_runway_with_puts_and_the_books_stay_right) {
+TEST(AskedAtomic, shares_a_credit_grant_with_puts_and_the_books_stay_right) {
   Asking two;
   std::uint64_t value = 7;
   for (std::uint64_t round = 0; round < 60; ++round) {
@@ -174,8 +175,8 @@ TEST(AskedAtomic, shares_a_runway_with_puts_and_the_books_stay_right) {
   two.expect_nothing_left();
 }
 
-// The answer of the owner takes a line of his own runway, between his own puts.
-TEST(AskedAtomic, is_answered_on_a_runway_without_a_slot_of_its_ledger) {
+// The answer of the owner takes a line of his own grant, between his own puts.
+TEST(AskedAtomic, is_answered_on_a_credit_grant_without_a_slot_of_its_ledger) {
   for (const bool counting : {false, true}) {
     Asking two;
     if (counting) two.ranks[1].start_counting(true);

@@ -1,5 +1,5 @@
-// Puts of one chunk on a runway: one line and their bytes in the bulk ring, and what of them is
-// left to the general way.
+// Puts of one chunk on a credit grant: one line and their bytes in the bulk ring, and what of them
+// is left to the general way.
 #include "engine/eager_chunks.hpp"
 
 #include <sys/mman.h>

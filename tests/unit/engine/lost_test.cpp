@@ -134,7 +134,7 @@ TEST_F(Lost, finalize_says_so_where_nobody_has_flushed) {
 }
 
 // They go to visible keys, and nobody has noted what their callers call them.
-TEST(LostRunway, finalize_and_flush_say_that_there_were_some) {
+TEST(LostCreditGrant, finalize_and_flush_say_that_there_were_some) {
   for (const bool flushes : {false, true}) {
     Two two;
     for (std::uint64_t id = 1; id <= 3; ++id) ASSERT_EQ(two.ranks[0].notify(1, id), PH_OK);

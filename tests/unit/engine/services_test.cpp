@@ -77,12 +77,12 @@ TEST(Services, have_turns_while_every_probe_of_the_user_hits) {
   EXPECT_GE(two.at(1).turns, 50);
 }
 
-// A caller who only posts: the runway that it had ends, and its calls are counted.
+// A caller who only posts: the credit grant that it had ends, and its calls are counted.
 TEST(Services, have_turns_while_the_user_only_posts) {
   constexpr int kPosts = 640;
   Probed two;
   ASSERT_EQ(two.ranks[0].notify(1, 7), PH_OK);
-  ASSERT_EQ(two.ranks[0].try_notify(1, 7), Engine::Fast::done) << "a runway was granted";
+  ASSERT_EQ(two.ranks[0].try_notify(1, 7), Engine::Fast::done) << "a credit grant was granted";
   two.at(0).wanted_turns = 1'000'000;
   two.at(0).port.wants_turn();
   for (int i = 0; i < kPosts; ++i) {

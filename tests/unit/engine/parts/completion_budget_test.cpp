@@ -47,7 +47,7 @@ TEST_F(CompletionBudgetTest, a_report_beyond_it_is_owed_before_one_is_free_again
   EXPECT_TRUE(budget_.has_any());
 }
 
-TEST_F(CompletionBudgetTest, a_runway_gets_half_of_it_and_the_last_one_too) {
+TEST_F(CompletionBudgetTest, a_credit_grant_gets_half_of_it_and_the_last_one_too) {
   const std::uint64_t shares[] = {4, 2, 1, 1, 0};
   for (const std::uint64_t share : shares) {
     EXPECT_EQ(budget_.share(), share);
@@ -72,7 +72,7 @@ TEST_F(CompletionBudgetTest, what_a_run_hands_out_is_free_when_it_is_counted_and
   EXPECT_EQ(budget_.run().next(), nullptr);
 }
 
-TEST_F(CompletionBudgetTest, a_runway_is_granted_what_a_run_has_handed_out) {
+TEST_F(CompletionBudgetTest, credit_is_granted_what_a_run_has_handed_out) {
   wait_for_probe(kRequests);
   budget_.begin_run(peer_, kRequests - 1);
   EXPECT_EQ(budget_.share(), 0u);
