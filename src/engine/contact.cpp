@@ -112,7 +112,7 @@ Peer& Engine::remember_peer(std::unique_ptr<Peer> made) {
   for (auto* peers : {&contacted_, &hot_, &busy_})
     if (peers->capacity() < count) peers->reserve(2 * count);
   local_ready_.reserve(count);
-  stash_ready_.reserve(count);
+  unexpected_ready_.reserve(count);
   contacted_.push_back(made.get());
   Peer& peer = *made;
   peers_[peer.rank] = std::move(made);
@@ -182,15 +182,15 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
 }
 
 // An id that waited is whole, or was withdrawn.
-void Engine::stash_changed(Peer& peer) {
-  settle_stash(peer);
+void Engine::unexpected_changed(Peer& peer) {
+  settle_unexpected(peer);
   refill_or_lose(peer);
-  show_stash(peer);
+  show_unexpected(peer);
 }
 
-// Behind the last id of the stash, for who has taken it.
+// Behind the last id of the unexpected queue, for who has taken it.
 void Engine::refill_or_lose(Peer& peer) {
-  const ph_status status = refill_stash(peer);
+  const ph_status status = refill_unexpected(peer);
   if (status == PH_OK) return;
   try {
     if (status == PH_ERR_PROTOCOL)

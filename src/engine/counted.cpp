@@ -21,20 +21,20 @@ void Engine::on_piece(Rank from, std::uint32_t name) {
                     std::to_string(names_.rank_in(name)) +
                     "'s ring has arrived that no record can have announced; it is cut off");
   if (verdict == Arrivals::Verdict::coming) return;
-  peer->stash.at(at).status = PH_OK;
-  stash_changed(*peer);
+  peer->unexpected.at(at).status = PH_OK;
+  unexpected_changed(*peer);
 }
 
-// False: malformed. The id is delivered, or goes to the stash until its pieces are here.
+// False: malformed. The id is delivered, or goes to the unexpected queue until its pieces are here.
 bool Engine::take_counted(Peer& peer, const wire::Header& header, Taker* taker) {
   if (!peer.arrivals.is_open() || !header.has_id() || header.owner != wire::Owner::application)
     return false;
   RecordReader reader(peer.rx);
   const std::uint64_t pieces = reader.word();
   const std::uint64_t line = names_.line_in(names_.of(peer.rank, peer.rx.head()));
-  switch (peer.arrivals.record(line, pieces, peer.stash.end())) {
+  switch (peer.arrivals.record(line, pieces, peer.unexpected.end())) {
     case Arrivals::Verdict::ready: return deliver(peer, reader, header, taker);
-    case Arrivals::Verdict::coming: return stash_id(peer, reader, header.id_bytes, kComing);
+    case Arrivals::Verdict::coming: return queue_unexpected(peer, reader, header.id_bytes, kComing);
     case Arrivals::Verdict::wrong: break;
   }
   return false;
@@ -46,8 +46,8 @@ bool Engine::take_withdrawn(Peer& peer) {
   if (!peer.arrivals.is_open() || line >= peer.rx.head()) return false;
   const auto at = peer.arrivals.withdraw(names_.line_in(names_.of(peer.rank, line)));
   if (!at) return false;
-  peer.stash.at(*at).status = kWithdrawn;
-  stash_changed(peer);
+  peer.unexpected.at(*at).status = kWithdrawn;
+  unexpected_changed(peer);
   return true;
 }
 

@@ -23,7 +23,7 @@ class EagerChunks {
   static Engine::Fast put(Engine& engine, Peer& peer, ph_const_block source,
                           const ph_target& target, ph_u64_ids ids) noexcept;
   // The next record of the peer's, whose word this is, for a prober who waits for just that; the
-  // stash is empty. False: nothing was done.
+  // unexpected queue is empty. False: nothing was done.
   static bool take(Engine& engine, Peer& peer, std::uint64_t header, Taker& taker) noexcept;
   // The same for a taker that stays in registers, which a call would take it from.
   [[gnu::always_inline]] static bool take(Engine& engine, Peer& peer, std::uint64_t header,

@@ -203,19 +203,19 @@ class Engine final : private transport::Sink, private EngineState {
   void drop(HeldId& id) noexcept;
   void push_local(Peer& peer, const HeldId& id, ph_status status);
   void mark_busy(Peer& peer);
-  // stash.cpp, overflow.cpp
+  // unexpected.cpp, overflow.cpp
   bool deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker);
   void id_dropped(Peer& peer, const wire::Header& header) noexcept;
-  bool stash_id(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
-                std::int32_t status);
-  void stash_changed(Peer& peer);   // contact.cpp
-  void refill_or_lose(Peer& peer);  // the same
-  void show_stash(Peer& peer);
+  bool queue_unexpected(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
+                        std::int32_t status);
+  void unexpected_changed(Peer& peer);  // contact.cpp
+  void refill_or_lose(Peer& peer);      // the same
+  void show_unexpected(Peer& peer);
   void drop_coming(Peer& peer);
   bool take_jump(Peer& peer);
   bool pull_overflow(Peer& peer, std::uint64_t most);
   bool take_entry(Peer& peer);
-  ph_status refill_stash(Peer& peer);
+  ph_status refill_unexpected(Peer& peer);
   void give_back_overflow(Peer& peer);
   bool read_off_overflow(Peer& peer);
   bool overflow_id(Peer& peer, LateId& late);
@@ -333,7 +333,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_local(Taker& taker) noexcept;
   bool take_local(OneTaker& taker) noexcept;
   bool may_go_on_with_locals() noexcept;
-  bool take_stashed(OneTaker& taker) noexcept;
+  bool take_unexpected(OneTaker& taker) noexcept;
   bool take_hot(Peer& peer, std::uint64_t word, auto& taker) noexcept;
   bool take_asked(Peer& peer, std::uint64_t word) noexcept;
   bool take_good_fetched(Peer& peer, std::uint64_t word) noexcept;

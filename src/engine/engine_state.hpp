@@ -82,8 +82,8 @@ class EngineState {
   void look_at_place(Peer& peer, const TargetRange& all) noexcept;  // receive.cpp
   bool can_copy(Rank rank, const Piece& piece, std::uint64_t left_bytes) noexcept;
 
-  // stash.cpp
-  void settle_stash(Peer& peer) noexcept;
+  // unexpected.cpp
+  void settle_unexpected(Peer& peer) noexcept;
   static void id_taken(Peer& peer) noexcept;
   // hot.cpp
   // Who sleeps, or waits on the descriptor, has chosen how long without knowing of something.
@@ -102,9 +102,9 @@ class EngineState {
   static constexpr unsigned kLooks = 2;       // at the hot rings in one fast probe
   static constexpr unsigned kLongRow = 48;    // taken one by one: the peer is ahead of us
   static constexpr unsigned kRowThere = 4;    // records in a row: so many more are likely there
-  static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
-  static constexpr unsigned kStashBudget = 16;     // ids of one peer, in a turn without a taker
-  static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
+  static constexpr unsigned kReceiveBudget = 128;    // records of one peer in one turn
+  static constexpr unsigned kUnexpectedBudget = 16;  // ids of one peer, in a turn without a taker
+  static constexpr std::uint32_t kMaxGets = 64;      // served gets under way per peer
   // These bound a peer, which has 1 Mi operations under way at most, whatever our own `requests`.
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that it leaves unread
   static constexpr std::int64_t kDryNs = 100'000;
@@ -130,7 +130,7 @@ class EngineState {
   std::uint32_t due_ = 0;  // what a turn has to look at: the busy peers; for services three more
   std::uint32_t user_code_ = 0;  // of services, that is due: a bit for each
   PeerList local_ready_;
-  PeerList stash_ready_;
+  PeerList unexpected_ready_;
   CompletionBudget completions_;  // its run: what pop_local() hands out, never the last of a queue
   std::uint32_t locals_in_a_row_ = 0;
   std::uint64_t row_began_ = 0;     // in which turn, of records of the hot peer: gaps are few

@@ -33,7 +33,7 @@ bool EventSource::has_come() noexcept {
   const bool has_met = std::any_of(engine.contacted_.begin(), engine.contacted_.end(),
                                    [seen](const Peer* peer) { return peer->last_hit > seen; });
   return std::exchange(engine.has_concluded_, false) || has_met || !engine.local_ready_.empty() ||
-         !engine.stash_ready_.empty();
+         !engine.unexpected_ready_.empty();
 }
 
 ph_status EventSource::arm(LaneGuard& guard) {

@@ -197,7 +197,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
       ((kinds & PH_LOCAL) != 0 && !local_ready_.empty())) [[unlikely]]
     return false;
   Peer& peer = *hot_[0];
-  if (!taker.wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) [[unlikely]]
+  if (!taker.wants(PH_REMOTE, peer.rank) || !peer.unexpected.empty()) [[unlikely]]
     return false;
   const std::uint64_t word = peer.rx.look();
   if (peer.rx.state_of(word) != LineConsumer::State::record ||
@@ -233,7 +233,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 [[gnu::always_inline]] inline bool Engine::take_hot(Peer& peer, std::uint64_t word,
                                                     auto& taker) noexcept {
   using State = LineConsumer::State;
-  if (taker.full() || !taker.wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) [[unlikely]]
+  if (taker.full() || !taker.wants(PH_REMOTE, peer.rank) || !peer.unexpected.empty()) [[unlikely]]
     return false;
   // Behind the only record of an exchange lies a line that the peer may be fetching to write: to
   // look at it would hold up the answer. After a record in the last turn there will be more.
@@ -310,9 +310,9 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
       [[unlikely]]
     return false;
-  if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) [[unlikely]] {
+  if ((query.kinds & PH_REMOTE) != 0 && !unexpected_ready_.empty()) [[unlikely]] {
     if constexpr (kIsOne<decltype(taker)>)
-      return take_stashed(taker);
+      return take_unexpected(taker);
     else
       return false;
   }

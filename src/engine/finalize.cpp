@@ -188,11 +188,11 @@ ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
 void Engine::drop_remote_ids() {
   for (Peer* peer : contacted_) {
     while (peer->has_remote()) {
-      const Event& event = peer->stash.front();
+      const Event& event = peer->unexpected.front();
       if (event.id_bytes > 8) id_blocks_.give(static_cast<std::uint32_t>(event.id));
-      peer->stash.pop();
+      peer->unexpected.pop();
       id_taken(*peer);
-      settle_stash(*peer);
+      settle_unexpected(*peer);
       refill_or_lose(*peer);
     }
     if (peer->broken == PH_OK && peer->has_rx) publish_credits(*peer);

@@ -8,7 +8,7 @@ Holdings Engine::holdings() noexcept {
   Holdings all;
   for (Peer* peer : contacted_) {
     settle(*peer);
-    all.queued += peer->replies.size() + peer->serves.size() + peer->stash.size() +
+    all.queued += peer->replies.size() + peer->serves.size() + peer->unexpected.size() +
                   peer->late.size() + (peer->reservation.is_open() ? 1 : 0);
   }
   all.queued += services_->held();

@@ -1,6 +1,6 @@
 // Ids beyond the ledger, at their sender: they queue in its memory, where the receiver fetches them
-// (docs/flow-control.md, "The overflow"; stash.cpp). And memory of links that nobody uses, given
-// back.
+// (docs/flow-control.md, "The overflow"; unexpected.cpp). And memory of links that nobody uses,
+// given back.
 #include <algorithm>
 #include <cstring>
 

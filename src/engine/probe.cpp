@@ -18,7 +18,7 @@ Engine::Served Engine::serve_asked(const Taker& taker) noexcept {
       alarm_->get() != alarm_seen_ || taker.count != 0 || taker.full())
     return Served::no;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK) ||
-      !local_ready_.empty() || !stash_ready_.empty())
+      !local_ready_.empty() || !unexpected_ready_.empty())
     return Served::no;
   const std::size_t hot = hot_.size();
   for (std::size_t i = 0; i < hot; ++i) {
@@ -38,24 +38,24 @@ Engine::Served Engine::serve_asked(const Taker& taker) noexcept {
 
 // An id that waits, for who takes one by one, if that is all there is to do: what comes behind it
 // is ready, too, or nothing does. False: nothing was taken.
-bool Engine::take_stashed(OneTaker& taker) noexcept {
-  if (stash_ready_.size() != 1 || (turn_ + 1) % kTurnsBetweenLooks == 0 ||
+bool Engine::take_unexpected(OneTaker& taker) noexcept {
+  if (unexpected_ready_.size() != 1 || (turn_ + 1) % kTurnsBetweenLooks == 0 ||
       ((taker.query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()))
     return false;
-  Peer& peer = *stash_ready_[0];
+  Peer& peer = *unexpected_ready_[0];
   if (!taker.wants(PH_REMOTE, peer.rank) || peer.broken != PH_OK) return false;
-  const bool is_last = peer.stash.size() == 1;
+  const bool is_last = peer.unexpected.size() == 1;
   if (is_last ? peer.overflow_in.is_reading()
-              : peer.stash.at(peer.stash.begin() + 1).status != PH_OK)
+              : peer.unexpected.at(peer.unexpected.begin() + 1).status != PH_OK)
     return false;
   ++turn_;
   news_came();
-  taker.put(PH_REMOTE, peer.rank, peer.stash.front(), peer.outstanding);
-  peer.stash.pop();
+  taker.put(PH_REMOTE, peer.rank, peer.unexpected.front(), peer.outstanding);
+  peer.unexpected.pop();
   id_taken(peer);
   if (is_last) {
-    peer.stash_ready = false;
-    stash_ready_.clear();
+    peer.unexpected_ready = false;
+    unexpected_ready_.clear();
   }
   if (peer.owes_credit()) publish_credits(peer);
   return true;
@@ -135,7 +135,7 @@ bool Engine::progress(Taker* taker) {
   bool moved = false;
   for (std::size_t i = 0; i < hot_.size(); ++i) {
     Peer* peer = hot_[i];
-    // Who fills the taker must not keep the others waiting: their ids are stashed.
+    // Who fills the taker must not keep the others waiting: their ids are queued as unexpected.
     if (receive(*peer, taker != nullptr && taker->full() ? nullptr : taker)) moved = true;
   }
   const bool worked = due_ != 0 && work_due();
@@ -209,7 +209,7 @@ void Engine::cool_idle() {
 }
 
 void Engine::take_events(Taker& taker, std::uint32_t kind) {
-  auto& ready = kind == PH_LOCAL ? local_ready_ : stash_ready_;
+  auto& ready = kind == PH_LOCAL ? local_ready_ : unexpected_ready_;
   if (ready.empty() || taker.full() || (taker.query.kinds & kind) == 0) return;
   for (std::size_t i = 0; i < ready.size() && !taker.full();) {
     Peer& peer = *ready[i];
@@ -218,7 +218,7 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
       ++i;
       continue;
     }
-    (kind == PH_LOCAL ? peer.local_ready : peer.stash_ready) = false;
+    (kind == PH_LOCAL ? peer.local_ready : peer.unexpected_ready) = false;
     ready.erase(i);
   }
   // Who was not served fully goes behind the others.
@@ -226,7 +226,7 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
 }
 
 void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
-  auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
+  auto& queue = kind == PH_LOCAL ? peer.local : peer.unexpected;
   if (kind == PH_LOCAL) completions_.end_run();
   // An id that waits for its bytes holds up those behind it.
   while ((kind == PH_LOCAL ? !queue.empty() : peer.has_remote()) && !taker.full()) {
@@ -245,7 +245,7 @@ void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
       completions_.release();
     } else {
       id_taken(peer);
-      settle_stash(peer);
+      settle_unexpected(peer);
       refill_or_lose(peer);
     }
   }

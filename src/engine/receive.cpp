@@ -39,18 +39,19 @@ std::string words_of_malformed(std::uint64_t line) noexcept {
 }  // namespace
 
 // Whether anything was there. Stops at the budget, or when the taker is full. Without one, when so
-// many ids were stashed: who takes one by one makes such a turn every kTurnsBetweenLooks, and if it
-// stashed more than that, the ids of a stream would all take the long way, for ever.
+// many ids were queued as unexpected: who takes one by one makes such a turn every
+// kTurnsBetweenLooks, and if it queued more than that, the ids of a stream would all take the long
+// way, for ever.
 bool Engine::receive(Peer& peer, Taker* taker) {
   unsigned left = kReceiveBudget;
   callers_memory_.forget();
-  const std::uint64_t stash_end = peer.stash.end() + kStashBudget;
+  const std::uint64_t unexpected_end = peer.unexpected.end() + kUnexpectedBudget;
   const std::size_t taken_before = taker == nullptr ? 0 : taker->count;
-  while (left > 0 && (taker == nullptr ? peer.stash.end() < stash_end : !taker->full())) {
+  while (left > 0 && (taker == nullptr ? peer.unexpected.end() < unexpected_end : !taker->full())) {
     const auto state = peer.rx.peek();
     if (state == LineConsumer::State::empty) break;
     if (state == LineConsumer::State::record && taker != nullptr &&
-        taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() &&
+        taker->wants(PH_REMOTE, peer.rank) && peer.unexpected.empty() &&
         take_by_fast_path(peer, peer.rx.header(), *taker)) {
       --left;
       continue;
@@ -85,7 +86,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
 
 // A record is never handled twice: if memory runs out in the middle of one, the peer is lost.
 bool Engine::handle_once(Peer& peer, const wire::Header& header, Taker* taker) {
-  peer.stash.make_room();
+  peer.unexpected.make_room();
   peer.local.make_room();
   id_blocks_.reserve(1);
   try {
@@ -240,7 +241,7 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   Peer& peer = *peers_[rank];
   while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
   }
-  if (peer.link != nullptr && read_off_overflow(peer)) stash_changed(peer);
+  if (peer.link != nullptr && read_off_overflow(peer)) unexpected_changed(peer);
   // No bye in its ring, or no ring: it may have left in order without having met us, or because we
   // had said ours before.
   peer.may_live = why.native_errno != 0;
@@ -254,8 +255,8 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   let_go(peer);
 }
 
-// Its process is gone: the ring was read to its end, what it delivered lies in the stash, and
-// nobody copies in our memory any more. So nothing of the link is looked at again.
+// Its process is gone: the ring was read to its end, what it delivered lies in the unexpected
+// queue, and nobody copies in our memory any more. So nothing of the link is looked at again.
 void Engine::let_go(Peer& peer) {
   if (peer.link == nullptr) return;
   if (peer.counters != nullptr) {

@@ -190,7 +190,7 @@ void Engine::publish_credits(Peer& peer) {
   }
   if (!published) return;
   // All that was sent was read, and little of it not taken: a quarter of the credit is left.
-  const bool is_short = is_much || peer.stash.size() >= config_.ledger_slots / 4 ||
+  const bool is_short = is_much || peer.unexpected.size() >= config_.ledger_slots / 4 ||
                         peer.rx.peek() != LineConsumer::State::empty;
   if (peer.kick_always && !is_short)
     transport_->kick_later(peer.rank);

@@ -27,7 +27,7 @@ std::int64_t deadline_after(std::int64_t now_ns, std::int64_t timeout_us) noexce
 bool Engine::ready(const ph_query& query) const noexcept {
   if (query.peer == PH_ANY_RANK)
     return ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()) ||
-           ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty());
+           ((query.kinds & PH_REMOTE) != 0 && !unexpected_ready_.empty());
   const Peer* peer = peers_[query.peer].get();
   if (peer == nullptr) return false;
   return ((query.kinds & PH_LOCAL) != 0 && !peer->local.empty()) ||

@@ -27,9 +27,9 @@ class Arrivals {
     mask_ = ring_lines - 1;
   }
 
-  // A piece with that name has landed. `is_possible`: its record may be still to come. `stash_at`:
+  // A piece with that name has landed. `is_possible`: its record may be still to come. `queue_at`:
   // where the id waits that is ready.
-  Verdict piece(std::uint64_t line, bool is_possible, std::uint64_t& stash_at) noexcept {
+  Verdict piece(std::uint64_t line, bool is_possible, std::uint64_t& queue_at) noexcept {
     Entry& entry = entries_[line & mask_];
     if (entry.expected == 0) {
       if (!is_possible || (entry.arrived != 0 && entry.line != line)) return Verdict::wrong;
@@ -38,13 +38,13 @@ class Arrivals {
     }
     if (entry.line != line) return Verdict::wrong;
     if (++entry.arrived < entry.expected) return Verdict::coming;
-    stash_at = entry.stash_at;
+    queue_at = entry.queue_at;
     entry = Entry{};
     return Verdict::ready;
   }
 
-  // The record was read; if its id has to wait, it will be at `stash_at`.
-  Verdict record(std::uint64_t line, std::uint64_t pieces, std::uint64_t stash_at) noexcept {
+  // The record was read; if its id has to wait, it will be at `queue_at`.
+  Verdict record(std::uint64_t line, std::uint64_t pieces, std::uint64_t queue_at) noexcept {
     Entry& entry = entries_[line & mask_];
     if (pieces == 0 || pieces > UINT32_MAX || entry.expected != 0 || entry.arrived > pieces)
       return Verdict::wrong;
@@ -55,7 +55,7 @@ class Arrivals {
     }
     entry.line = line;
     entry.expected = static_cast<std::uint32_t>(pieces);
-    entry.stash_at = stash_at;
+    entry.queue_at = queue_at;
     return Verdict::coming;
   }
 
@@ -63,15 +63,15 @@ class Arrivals {
   std::optional<std::uint64_t> withdraw(std::uint64_t line) noexcept {
     Entry& entry = entries_[line & mask_];
     if (entry.expected == 0 || entry.line != line) return std::nullopt;
-    const std::uint64_t stash_at = entry.stash_at;
+    const std::uint64_t queue_at = entry.queue_at;
     entry = Entry{};
-    return stash_at;
+    return queue_at;
   }
 
  private:
   struct Entry {  // unknown: all zero
     std::uint64_t line = 0;
-    std::uint64_t stash_at = 0;
+    std::uint64_t queue_at = 0;
     std::uint32_t arrived = 0;
     std::uint32_t expected = 0;  // 0: the record was not seen
   };

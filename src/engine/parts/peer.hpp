@@ -4,8 +4,8 @@
 //   connecting, connected -- lost or malformed --> dead
 //   departed, dead -- its process is gone --> the same without a link: its rings are given back
 //
-// Invariants: ledger_sent - ledger_known <= ledger_slots; stash.size() <= ledger_slots, but for
-// what stands in the overflow of a rank that is gone.
+// Invariants: ledger_sent - ledger_known <= ledger_slots; unexpected.size() <= ledger_slots, but
+// for what stands in the overflow of a rank that is gone.
 //
 // Credit grant: while nothing queues to this peer, small puts of one line may be sent up to line
 // grant_end without looking at credits or limits; what they use is counted in one go by settle().
@@ -93,8 +93,8 @@ struct AtomicPlace {
 struct Peer : service::Outlet {  // what is looked at for every small put, and behind it the rest
   enum class State : std::uint8_t { connecting, connected, departed, dead };
 
-  bool local_ready = false;  // stands in the engine's list
-  bool stash_ready = false;  // stands in the engine's list
+  bool local_ready = false;       // stands in the engine's list
+  bool unexpected_ready = false;  // stands in the engine's list
   bool hot = false;
   bool busy = false;
   State state = State::connecting;
@@ -110,7 +110,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   std::uint64_t last_hit = 0;  // progress turn of the last record
   ReplyBackoff reply_backoff;
   LinePrefetch prefetch;  // written for every record received: with those, not with what puts read
-  EventQueue stash;       // its front is never withdrawn
+  EventQueue unexpected;  // its front is never withdrawn
   BulkConsumer rx_bulk;
   std::uint64_t line_batch = 0;  // credits go back in batches of this size
   std::uint64_t ledger_batch = 0;
@@ -130,7 +130,8 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   OverflowProducer overflow_out;      // ids beyond the ledger, or where the peer cannot see those:
   LateIds late;
   OverflowConsumer overflow_in;
-  std::uint64_t overflow_stashed = 0;  // ids from there in the stash: then it holds no others
+  std::uint64_t overflow_queued =
+      0;  // ids from there in the unexpected queue: then it holds no others
   std::uint64_t overflow_probed = 0;
   std::uint64_t jump_tail = 0;  // of the ring, right behind the last jump
   std::uint64_t jump_due = 0;   // one more than the position; 0: none
@@ -237,7 +238,9 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   bool is_held() const noexcept {
     return (bodies != nullptr && bodies->lent() != 0) || reservation.is_open();
   }
-  bool has_remote() const noexcept { return !stash.empty() && stash.front().status == PH_OK; }
+  bool has_remote() const noexcept {
+    return !unexpected.empty() && unexpected.front().status == PH_OK;
+  }
   // Whether its word about its copies in our memory counts; that of a dead one does not.
   bool shows_intent() const noexcept {
     return broken != PH_ERR_PEER && link != nullptr && link->rx_intent != nullptr;

@@ -24,7 +24,7 @@ TEST(Probe, a_full_array_leaves_the_rest_for_the_next_probe_and_no_peer_starves)
     for (std::uint64_t i = 0; i < 4; ++i)
       ASSERT_EQ(ranks[rank].put(0, put_args({}, {}, i, i)), PH_OK);
   }
-  for (int i = 0; i < 100; ++i) ranks.turn();  // all lie in the stash now
+  for (int i = 0; i < 100; ++i) ranks.turn();  // all lie in the unexpected queue now
   std::uint64_t next[4] = {};
   Rank first_half[4] = {};
   for (int i = 0; i < 12; ++i) {
@@ -37,7 +37,7 @@ TEST(Probe, a_full_array_leaves_the_rest_for_the_next_probe_and_no_peer_starves)
   EXPECT_TRUE(ranks.probe(0, PH_REMOTE).empty());
 }
 
-TEST(Probe, ids_that_were_stashed_come_before_those_in_the_ring) {
+TEST(Probe, unexpected_ids_come_before_those_in_the_ring) {
   Two two;
   for (std::uint64_t i = 0; i < 2; ++i)
     ASSERT_EQ(two.ranks[0].put(1, put_args({}, {}, i, i)), PH_OK);

@@ -13,7 +13,7 @@ using Verdict = Arrivals::Verdict;
 constexpr std::uint64_t kRingLines = 64;
 constexpr std::uint64_t kLine = 7;
 constexpr std::uint64_t kSameEntry = kLine + kRingLines;
-constexpr std::uint64_t kStashAt = 1000;
+constexpr std::uint64_t kQueueAt = 1000;
 
 enum class State { unknown, counted, coming };
 
@@ -31,7 +31,7 @@ class ArrivalsIn : public testing::TestWithParam<State> {
       EXPECT_EQ(piece(kLine), Verdict::coming);
     }
     if (GetParam() == State::coming) {
-      EXPECT_EQ(arrivals_.record(kLine, 2, kStashAt), Verdict::coming);
+      EXPECT_EQ(arrivals_.record(kLine, 2, kQueueAt), Verdict::coming);
       EXPECT_EQ(piece(kLine), Verdict::coming);
     }
   }
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(States, ArrivalsIn,
 TEST_P(ArrivalsIn, a_piece_is_counted_and_the_last_one_says_where_its_id_waits) {
   const Verdict verdict = piece(kLine);
   EXPECT_EQ(verdict, wanted(Verdict::coming, Verdict::coming, Verdict::ready));
-  EXPECT_EQ(at_, verdict == Verdict::ready ? kStashAt : 0);
+  EXPECT_EQ(at_, verdict == Verdict::ready ? kQueueAt : 0);
 }
 
 TEST_P(ArrivalsIn, a_piece_whose_record_cannot_come_is_wrong_unless_it_is_there) {
@@ -72,31 +72,31 @@ TEST_P(ArrivalsIn, a_piece_of_another_entry_changes_nothing_here) {
 }
 
 TEST_P(ArrivalsIn, a_record_waits_for_what_is_missing_and_a_second_one_is_wrong) {
-  EXPECT_EQ(arrivals_.record(kLine, 3, kStashAt),
+  EXPECT_EQ(arrivals_.record(kLine, 3, kQueueAt),
             wanted(Verdict::coming, Verdict::coming, Verdict::wrong));
 }
 
 TEST_P(ArrivalsIn, a_record_whose_pieces_are_all_here_is_ready_at_once) {
-  EXPECT_EQ(arrivals_.record(kLine, 1, kStashAt),
+  EXPECT_EQ(arrivals_.record(kLine, 1, kQueueAt),
             wanted(Verdict::coming, Verdict::ready, Verdict::wrong));
 }
 
 TEST_P(ArrivalsIn, a_record_of_another_line_for_a_used_entry_is_wrong) {
-  EXPECT_EQ(arrivals_.record(kSameEntry, 1, kStashAt),
+  EXPECT_EQ(arrivals_.record(kSameEntry, 1, kQueueAt),
             wanted(Verdict::coming, Verdict::wrong, Verdict::wrong));
 }
 
 TEST_P(ArrivalsIn, a_record_of_no_or_of_too_many_pieces_is_wrong) {
-  EXPECT_EQ(arrivals_.record(kLine, 0, kStashAt), Verdict::wrong);
-  EXPECT_EQ(arrivals_.record(kLine, std::uint64_t{1} << 32, kStashAt), Verdict::wrong);
-  EXPECT_EQ(arrivals_.record(kLine, ~std::uint64_t{0}, kStashAt), Verdict::wrong);
+  EXPECT_EQ(arrivals_.record(kLine, 0, kQueueAt), Verdict::wrong);
+  EXPECT_EQ(arrivals_.record(kLine, std::uint64_t{1} << 32, kQueueAt), Verdict::wrong);
+  EXPECT_EQ(arrivals_.record(kLine, ~std::uint64_t{0}, kQueueAt), Verdict::wrong);
 }
 
 TEST_P(ArrivalsIn, only_an_id_that_waits_can_be_withdrawn_and_only_once) {
   EXPECT_FALSE(arrivals_.withdraw(kSameEntry));
   const auto at = arrivals_.withdraw(kLine);
   EXPECT_EQ(at.has_value(), GetParam() == State::coming);
-  EXPECT_EQ(at.value_or(kStashAt), kStashAt);
+  EXPECT_EQ(at.value_or(kQueueAt), kQueueAt);
   EXPECT_FALSE(arrivals_.withdraw(kLine));
 }
 
@@ -114,7 +114,7 @@ TEST_F(ArrivalsTest, it_is_open_once_it_has_its_entries) {
 
 TEST_F(ArrivalsTest, fewer_pieces_than_have_come_are_wrong) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(arrivals_.piece(kLine, true, at_), Verdict::coming);
-  EXPECT_EQ(arrivals_.record(kLine, 2, kStashAt), Verdict::wrong);
+  EXPECT_EQ(arrivals_.record(kLine, 2, kQueueAt), Verdict::wrong);
 }
 
 TEST_F(ArrivalsTest, an_entry_serves_one_lap_after_the_other_however_each_ends) {

@@ -4,7 +4,7 @@
 namespace photon::engine::test {
 namespace {
 
-TEST(Stash, an_id_that_nobody_has_probed_for_is_kept_and_comes_before_the_next) {
+TEST(Unexpected, an_id_that_nobody_has_probed_for_is_kept_and_comes_before_the_next) {
   Two two;
   two.remote_id = 1;
   ASSERT_EQ(two.ranks[0].put(1, two.put({})), PH_OK);
@@ -17,7 +17,7 @@ TEST(Stash, an_id_that_nobody_has_probed_for_is_kept_and_comes_before_the_next) 
   EXPECT_EQ(two.ranks[1].holdings().queued, 0u);
 }
 
-TEST(Stash, ids_that_are_kept_take_ledger_credit_until_they_are_probed) {
+TEST(Unexpected, ids_that_are_kept_take_ledger_credit_until_they_are_probed) {
   Two two;  // the ledger has 4
   for (std::uint64_t i = 0; i < 6; ++i) {
     two.remote_id = i;
@@ -28,7 +28,7 @@ TEST(Stash, ids_that_are_kept_take_ledger_credit_until_they_are_probed) {
   for (std::uint64_t i = 0; i < 6; ++i) EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, i);
 }
 
-TEST(Stash, a_jump_where_there_is_no_overflow_is_malformed) {
+TEST(Unexpected, a_jump_where_there_is_no_overflow_is_malformed) {
   Two two;
   auto& lines = two.ranks.net().way(0, 1).lines;
   lines[1].words[0].set(0);
