@@ -55,8 +55,8 @@ ph_status ph_wait_any(ph_context* context, ph_request_list list, ph_result* resu
   if (result == nullptr || (list.items == nullptr && list.count != 0))
     return bad_argument(context, "wait_any: result is null, or a list with a count has no items");
   return in_lane(context, [&](auto& engine, auto& guard) {
-    photon::engine::Takeover takeover{list, result, 1};
-    const ph_status status = engine.wait_some(guard, takeover, timeout_us);
+    photon::engine::RequestSweep sweep{list, result, 1};
+    const ph_status status = engine.wait_some(guard, sweep, timeout_us);
     return status == PH_OK ? result->status : status;
   });
 }
@@ -68,9 +68,9 @@ ph_status ph_wait_some(ph_context* context, ph_request_list list, ph_result* res
     return bad_argument(
         context, "wait_some: done is null, or a list with a count has no items or no results");
   return in_lane(context, [&](auto& engine, auto& guard) {
-    photon::engine::Takeover takeover{list, results, list.count};
-    const ph_status status = engine.wait_some(guard, takeover, timeout_us);
-    *done = takeover.done;
+    photon::engine::RequestSweep sweep{list, results, list.count};
+    const ph_status status = engine.wait_some(guard, sweep, timeout_us);
+    *done = sweep.done;
     return status;
   });
 }

@@ -18,14 +18,15 @@ constexpr size_t kHandlerBatch = 64;
 constexpr size_t kLongIdBatch = 16;
 
 // is_fresh: the fast path was not tried.
-ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool is_fresh = false) {
+ph_status probe_in_lane(ph_context* context, photon::engine::CompletionSink& sink,
+                        bool is_fresh = false) {
   bool yield = false;
   const ph_status status = in_lane(context, [&](auto& engine, auto&) {
-    if (is_fresh && (engine.try_probe(taker.query, taker) ||
-                     engine.serve_asked(taker) != photon::engine::Engine::Served::no))
+    if (is_fresh && (engine.try_probe(sink.query, sink) ||
+                     engine.serve_asked(sink) != photon::engine::Engine::Served::no))
       return PH_OK;
-    const ph_status result = engine.probe(taker);
-    yield = taker.count == 0 && engine.should_yield();
+    const ph_status result = engine.probe(sink);
+    yield = sink.count == 0 && engine.should_yield();
     return result;
   });
   if (yield) ::sched_yield();  // more ranks than cores: the peer may need this one
@@ -38,18 +39,18 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
 }
 
 // The rest of ph_probe(), with what its fast path has taken.
-[[gnu::noinline]] ph_status probe_slowly(ph_context* context, photon::engine::Taker taker,
+[[gnu::noinline]] ph_status probe_slowly(ph_context* context, photon::engine::CompletionSink sink,
                                          size_t* count) noexcept {
-  const ph_status status = probe_in_lane(context, taker);
-  *count = taker.count;
+  const ph_status status = probe_in_lane(context, sink);
+  *count = sink.count;
   return status;
 }
 
 // All of ph_probe(), without the bias. Who shares a lane takes the fast path, too.
-[[gnu::noinline]] ph_status probe_by_word(ph_context* context, photon::engine::Taker taker,
+[[gnu::noinline]] ph_status probe_by_word(ph_context* context, photon::engine::CompletionSink sink,
                                           size_t* count) noexcept {
-  const ph_status status = probe_in_lane(context, taker, true);
-  *count = taker.count;
+  const ph_status status = probe_in_lane(context, sink, true);
+  *count = sink.count;
   return status;
 }
 
@@ -66,9 +67,9 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
     return result;
   }
   ph_completion found{};
-  photon::engine::Taker taker{{peer, kinds, nullptr}, &found, 1};
-  result.status = static_cast<int16_t>(probe_in_lane(context, taker, true));
-  if (taker.count == 0) return result;
+  photon::engine::CompletionSink sink{{peer, kinds, nullptr}, &found, 1};
+  result.status = static_cast<int16_t>(probe_in_lane(context, sink, true));
+  if (sink.count == 0) return result;
   return {found.id, found.peer, static_cast<uint8_t>(found.kind),
           static_cast<uint8_t>(found.id_size_bytes), static_cast<int16_t>(found.status)};
 }
@@ -77,12 +78,12 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
 // completion needs no stack frame.
 [[gnu::noinline]] ph_u64_completion probe_one(ph_context* context, ph_rank peer,
                                               uint32_t kinds) noexcept {
-  photon::engine::OneTaker taker{{peer, kinds, nullptr}};
+  photon::engine::SingleSink sink{{peer, kinds, nullptr}};
   auto& engine = *context->engine;
-  const bool done = engine.take_streamed(taker) || engine.try_probe(taker.query, taker);
+  const bool done = engine.take_streamed(sink) || engine.try_probe(sink.query, sink);
   context->lane->leave_biased();
   if (done) [[likely]]
-    return taker.found;
+    return sink.found;
   return probe_one_slowly(context, peer, kinds);
 }
 
@@ -161,27 +162,27 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
   if (count != nullptr) *count = 0;
   if (count == nullptr || (completions == nullptr && capacity != 0))
     return bad_argument(context, "probe: count is null, or completions is null with a capacity");
-  photon::engine::Taker taker{query, completions, capacity};
+  photon::engine::CompletionSink sink{query, completions, capacity};
   if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
-    return probe_by_word(context, taker, count);
+    return probe_by_word(context, sink, count);
   using Served = photon::engine::Engine::Served;
   const Served done =
-      context->engine->try_probe(query, taker) ? Served::yes : context->engine->serve_asked(taker);
+      context->engine->try_probe(query, sink) ? Served::yes : context->engine->serve_asked(sink);
   context->lane->leave_biased();
-  *count = taker.count;
+  *count = sink.count;
   if (done == Served::yes) [[likely]]
     return PH_OK;
-  return done == Served::run ? run_what_is_due(context) : probe_slowly(context, taker, count);
+  return done == Served::run ? run_what_is_due(context) : probe_slowly(context, sink, count);
 }
 
 ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds) {
-  photon::engine::OneTaker taker{{peer, kinds, nullptr}};
+  photon::engine::SingleSink sink{{peer, kinds, nullptr}};
   if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
     return probe_one_slowly(context, peer, kinds);
-  if (!context->engine->pop_local(taker)) return probe_one(context, peer, kinds);
+  if (!context->engine->pop_local(sink)) return probe_one(context, peer, kinds);
   photon::transport::Policy::light_barrier();
   context->lane->leave_biased();
-  return taker.found;
+  return sink.found;
 }
 
 int ph_take_local_u64(ph_context* context, ph_rank peer, uint64_t* id) {
@@ -209,11 +210,11 @@ ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler,
   std::byte ids[kLongIdBatch * PH_MAX_ID_BYTES];
   const bool long_ids = context->config.max_cid_size > sizeof(uint64_t);
   query.id_buffer = long_ids ? ids : nullptr;
-  photon::engine::Taker taker{query, completions, long_ids ? kLongIdBatch : kHandlerBatch};
-  const ph_status status = probe_in_lane(context, taker);
+  photon::engine::CompletionSink sink{query, completions, long_ids ? kLongIdBatch : kHandlerBatch};
+  const ph_status status = probe_in_lane(context, sink);
   // Outside the lane: a handler may post and probe.
-  for (size_t i = 0; i < taker.count; ++i) handler(user, &completions[i]);
-  if (count != nullptr) *count = taker.count;
+  for (size_t i = 0; i < sink.count; ++i) handler(user, &completions[i]);
+  if (count != nullptr) *count = sink.count;
   return status;
 }
 

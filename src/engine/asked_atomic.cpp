@@ -68,7 +68,7 @@ void Engine::atomic_done(Request& request, std::uint64_t before) {
 }
 
 // False: malformed.
-bool Engine::take_atomic(Peer& peer, const wire::Header& header, Taker* taker) {
+bool Engine::take_atomic(Peer& peer, const wire::Header& header, CompletionSink* sink) {
   const AskedAtomic asked = read_asked(peer.rx.line(0));
   if (!asked.is_good()) return false;
   const ph_status status =
@@ -83,7 +83,7 @@ bool Engine::take_atomic(Peer& peer, const wire::Header& header, Taker* taker) {
   if (!header.has_id()) return true;
   RecordReader reader(peer.rx);
   reader.skip(wire::fixed_words(wire::Kind::atomic));
-  if (status == PH_OK) return deliver(peer, reader, header, taker);
+  if (status == PH_OK) return deliver(peer, reader, header, sink);
   id_dropped(peer, header);
   return true;
 }

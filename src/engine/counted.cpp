@@ -26,14 +26,14 @@ void Engine::on_piece(Rank from, std::uint32_t name) {
 }
 
 // False: malformed. The id is delivered, or goes to the unexpected queue until its pieces are here.
-bool Engine::take_counted(Peer& peer, const wire::Header& header, Taker* taker) {
+bool Engine::take_counted(Peer& peer, const wire::Header& header, CompletionSink* sink) {
   if (!peer.arrivals.is_open() || !header.has_id() || header.owner != wire::Owner::application)
     return false;
   RecordReader reader(peer.rx);
   const std::uint64_t pieces = reader.word();
   const std::uint64_t line = names_.line_in(names_.of(peer.rank, peer.rx.head()));
   switch (peer.arrivals.record(line, pieces, peer.unexpected.end())) {
-    case Arrivals::Verdict::ready: return deliver(peer, reader, header, taker);
+    case Arrivals::Verdict::ready: return deliver(peer, reader, header, sink);
     case Arrivals::Verdict::coming: return queue_unexpected(peer, reader, header.id_bytes, kComing);
     case Arrivals::Verdict::wrong: break;
   }

@@ -79,10 +79,11 @@ EagerChunks::Met EagerChunks::meet(Engine& engine, Peer& peer, std::uint64_t hea
   return met;
 }
 
-bool EagerChunks::take(Engine& engine, Peer& peer, std::uint64_t header, Taker& taker) noexcept {
+bool EagerChunks::take(Engine& engine, Peer& peer, std::uint64_t header,
+                       CompletionSink& sink) noexcept {
   const Met met = meet(engine, peer, header);
   if (!met.is_one) return false;
-  taker.put(PH_REMOTE, peer.rank, {met.id, sizeof met.id, PH_OK}, peer.outstanding);
+  sink.put(PH_REMOTE, peer.rank, {met.id, sizeof met.id, PH_OK}, peer.outstanding);
   return true;
 }
 

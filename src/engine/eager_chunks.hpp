@@ -24,13 +24,13 @@ class EagerChunks {
                           const ph_target& target, ph_u64_ids ids) noexcept;
   // The next record of the peer's, whose word this is, for a prober who waits for just that; the
   // unexpected queue is empty. False: nothing was done.
-  static bool take(Engine& engine, Peer& peer, std::uint64_t header, Taker& taker) noexcept;
-  // The same for a taker that stays in registers, which a call would take it from.
+  static bool take(Engine& engine, Peer& peer, std::uint64_t header, CompletionSink& sink) noexcept;
+  // The same for a sink that stays in registers, which a call would take it from.
   [[gnu::always_inline]] static bool take(Engine& engine, Peer& peer, std::uint64_t header,
-                                          OneTaker& taker) noexcept {
+                                          SingleSink& sink) noexcept {
     const Met met = meet(engine, peer, header);
     if (!met.is_one) return false;
-    taker.put(PH_REMOTE, peer.rank, {met.id, sizeof met.id, PH_OK}, peer.outstanding);
+    sink.put(PH_REMOTE, peer.rank, {met.id, sizeof met.id, PH_OK}, peer.outstanding);
     return true;
   }
 

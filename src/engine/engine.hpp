@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "engine/engine_state.hpp"
+#include "engine/parts/completion_sink.hpp"
 #include "engine/parts/lane.hpp"
 #include "engine/parts/operation.hpp"
 #include "engine/parts/record_io.hpp"
-#include "engine/parts/taker.hpp"
 
 namespace photon::engine {
 
@@ -48,21 +48,21 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status wait_one(LaneGuard& guard, ph_request& handle, ph_result& result,
                      std::int64_t timeout_us);
   bool try_wait_one(ph_request& handle, ph_result& result, ph_status& status) noexcept;
-  ph_status wait_some(LaneGuard& guard, Takeover& takeover, std::int64_t timeout_us);
+  ph_status wait_some(LaneGuard& guard, RequestSweep& sweep, std::int64_t timeout_us);
   ph_status cancel(ph_request& handle, ph_outcome& outcome);
 
   // get.cpp: what there is to get came along with something else, and is only copied.
   ph_status get_here(Rank rank, const ph_get_args& args, const void* here);
 
-  // fast_path.hpp: probe() for small puts from hot rings; false: probe() goes on with this taker.
-  bool try_probe(const ph_query& query, auto& taker) noexcept;
-  bool pop_local(OneTaker& taker) noexcept;
-  bool take_streamed(OneTaker& taker) noexcept;
+  // fast_path.hpp: probe() for small puts from hot rings; false: probe() goes on with this sink.
+  bool try_probe(const ph_query& query, auto& sink) noexcept;
+  bool pop_local(SingleSink& sink) noexcept;
+  bool take_streamed(SingleSink& sink) noexcept;
   bool pop_local(Rank rank, std::uint64_t& id) noexcept;
   // probe.cpp, wait.cpp
   enum class Served : std::uint8_t { no, yes, run };  // run: and the user's code is due
-  Served serve_asked(const Taker& taker) noexcept;
-  ph_status probe(Taker& taker);
+  Served serve_asked(const CompletionSink& sink) noexcept;
+  ph_status probe(CompletionSink& sink);
   ph_status outstanding(Rank rank, std::uint64_t& count);
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
   // After an empty probe: may somebody else need this core?
@@ -204,7 +204,7 @@ class Engine final : private transport::Sink, private EngineState {
   void push_local(Peer& peer, const HeldId& id, ph_status status);
   void mark_busy(Peer& peer);
   // unexpected.cpp, overflow.cpp
-  bool deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker);
+  bool deliver(Peer& peer, RecordReader& reader, const wire::Header& header, CompletionSink* sink);
   void id_dropped(Peer& peer, const wire::Header& header) noexcept;
   bool queue_unexpected(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
                         std::int32_t status);
@@ -247,7 +247,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status change_mapped(Peer& peer, MappedWord& word, std::uint64_t& before);
   Step step_atomic(Peer& peer, Request& request);
   void atomic_done(Request& request, std::uint64_t before);
-  bool take_atomic(Peer& peer, const wire::Header& header, Taker* taker);
+  bool take_atomic(Peer& peer, const wire::Header& header, CompletionSink* sink);
   bool take_fetched(Peer& peer);
   bool is_fetched(Peer& peer, ph_status status, std::uint64_t before);
   // vectored.cpp, lay_out.cpp; way_of(): alone.cpp
@@ -270,7 +270,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status cancel_promise(Request& request, ph_request& handle, ph_outcome& outcome);
   bool nothing_has_gone(const Request& request) const noexcept;
   ph_status unknown_request(const char* call, ph_request handle);
-  ph_status check_list(Takeover& takeover);
+  ph_status check_list(RequestSweep& sweep);
   // copying.cpp, work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
   ph_status copy_piece(Peer& peer, const Piece& piece);
   ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
@@ -327,26 +327,26 @@ class Engine final : private transport::Sink, private EngineState {
   void maybe_free(Request& request);
 
   // receive.cpp, serve.cpp, counted.cpp, scatter.cpp, gather.cpp
-  bool receive(Peer& peer, Taker* taker);
-  bool take_small(Peer& peer, std::uint64_t header, auto& taker) noexcept;
-  bool take_by_fast_path(Peer& peer, std::uint64_t header, auto& taker) noexcept;
-  bool take_local(Taker& taker) noexcept;
-  bool take_local(OneTaker& taker) noexcept;
+  bool receive(Peer& peer, CompletionSink* sink);
+  bool take_small(Peer& peer, std::uint64_t header, auto& sink) noexcept;
+  bool take_by_fast_path(Peer& peer, std::uint64_t header, auto& sink) noexcept;
+  bool take_local(CompletionSink& sink) noexcept;
+  bool take_local(SingleSink& sink) noexcept;
   bool may_go_on_with_locals() noexcept;
-  bool take_unexpected(OneTaker& taker) noexcept;
-  bool take_hot(Peer& peer, std::uint64_t word, auto& taker) noexcept;
+  bool take_unexpected(SingleSink& sink) noexcept;
+  bool take_hot(Peer& peer, std::uint64_t word, auto& sink) noexcept;
   bool take_asked(Peer& peer, std::uint64_t word) noexcept;
   bool take_good_fetched(Peer& peer, std::uint64_t word) noexcept;
   void has_met(Peer& peer) noexcept;
   bool quiet_turn() noexcept;
   unsigned pause_for_answer() noexcept;
-  bool handle_once(Peer& peer, const wire::Header& header, Taker* taker);
-  bool handle(Peer& peer, const wire::Header& header, Taker* taker);
-  bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
-  bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
+  bool handle_once(Peer& peer, const wire::Header& header, CompletionSink* sink);
+  bool handle(Peer& peer, const wire::Header& header, CompletionSink* sink);
+  bool take_put(Peer& peer, const wire::Header& header, CompletionSink* sink);
+  bool take_bulk(Peer& peer, const wire::Header& header, CompletionSink* sink);
   void place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t bytes);
-  bool end_chunk(Peer& peer, const wire::Header& header, class RecordReader& id, Taker* taker);
-  bool take_scatter(Peer& peer, const wire::Header& header, Taker* taker);
+  bool end_chunk(Peer& peer, const wire::Header& header, RecordReader& id, CompletionSink* sink);
+  bool take_scatter(Peer& peer, const wire::Header& header, CompletionSink* sink);
   bool place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes);
   Step step_gather(Peer& peer, Request& request);
   bool take_gather(Peer& peer);
@@ -361,16 +361,16 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_get_failed(Peer& peer);
   bool take_ack(Peer& peer);
   bool take_refused(Peer& peer);
-  bool take_counted(Peer& peer, const wire::Header& header, Taker* taker);
+  bool take_counted(Peer& peer, const wire::Header& header, CompletionSink* sink);
   bool take_withdrawn(Peer& peer);
   bool answer(Peer& peer, const Reply& reply);
 
   // probe.cpp
-  bool progress(Taker* taker);
+  bool progress(CompletionSink* sink);
   bool remotes_first(const ph_query& query) const noexcept;
-  void take_turns(const Taker& taker) noexcept;
-  void take_events(Taker& taker, std::uint32_t kind);
-  void take_from(Peer& peer, std::uint32_t kind, Taker& taker);
+  void take_turns(const CompletionSink& sink) noexcept;
+  void take_events(CompletionSink& sink, std::uint32_t kind);
+  void take_from(Peer& peer, std::uint32_t kind, CompletionSink& sink);
   void cool_idle();
   bool look_everywhere();
   ph_status check_query(const char* call, const ph_query& query);

@@ -103,7 +103,7 @@ class EngineState {
   static constexpr unsigned kLongRow = 48;    // taken one by one: the peer is ahead of us
   static constexpr unsigned kRowThere = 4;    // records in a row: so many more are likely there
   static constexpr unsigned kReceiveBudget = 128;    // records of one peer in one turn
-  static constexpr unsigned kUnexpectedBudget = 16;  // ids of one peer, in a turn without a taker
+  static constexpr unsigned kUnexpectedBudget = 16;  // ids of one peer, in a turn without a sink
   static constexpr std::uint32_t kMaxGets = 64;      // served gets under way per peer
   // These bound a peer, which has 1 Mi operations under way at most, whatever our own `requests`.
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that it leaves unread

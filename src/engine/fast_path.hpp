@@ -11,8 +11,8 @@
 
 namespace photon::engine {
 
-template <class AnyTaker>
-inline constexpr bool kIsOne = std::is_same_v<AnyTaker, OneTaker&>;
+template <class AnySink>
+inline constexpr bool kIsOne = std::is_same_v<AnySink, SingleSink&>;
 
 inline constexpr std::uint64_t kTag = 0xffff;  // of a header's word
 inline constexpr std::uint64_t kFetched = wire::encode(wire::Kind::fetched, wire::kNoId, 0);
@@ -96,10 +96,10 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return (header & kAllButTagAndSize) == wire::encode(wire::Kind::put, 8, 0) && header >> 48 <= 32;
 }
 
-// (A Taker or a OneTaker, which is still empty where a function is false.)
+// (A CompletionSink or a SingleSink, which is still empty where a function is false.)
 // The record most often met, for a prober who waits for just that; false: go the general way.
 [[gnu::always_inline]] inline bool Engine::take_small(Peer& peer, std::uint64_t header,
-                                                      auto& taker) noexcept {
+                                                      auto& sink) noexcept {
   if (!is_small_put(header)) [[unlikely]]
     return false;
   const transport::Line& line = peer.rx.line(0);
@@ -109,7 +109,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
       return false;
     copy_small(reinterpret_cast<void*>(target.address), &line.words[3], bytes);
   }
-  taker.put(PH_REMOTE, peer.rank, {line.words[2].get(), 8, PH_OK}, peer.outstanding);
+  sink.put(PH_REMOTE, peer.rank, {line.words[2].get(), 8, PH_OK}, peer.outstanding);
   ++peer.probed;
   peer.rx.pop(1);
   return true;
@@ -117,22 +117,22 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 
 // The same, and a put of one chunk, which takes a call.
 [[gnu::always_inline]] inline bool Engine::take_by_fast_path(Peer& peer, std::uint64_t header,
-                                                             auto& taker) noexcept {
-  return take_small(peer, header, taker) || EagerChunks::take(*this, peer, header, taker);
+                                                             auto& sink) noexcept {
+  return take_small(peer, header, sink) || EagerChunks::take(*this, peer, header, sink);
 }
 
 // Local completions of the one peer that has any; false: there are more, or not all was taken.
-[[gnu::always_inline]] inline bool Engine::take_local(Taker& taker) noexcept {
+[[gnu::always_inline]] inline bool Engine::take_local(CompletionSink& sink) noexcept {
   Peer* peer = local_ready_[0];
-  if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
+  if (local_ready_.size() != 1 || !sink.wants(PH_LOCAL, peer->rank)) [[unlikely]]
     return false;
   completions_.end_run();
   while (!peer->local.empty()) {
-    if (taker.full()) return false;
+    if (sink.full()) return false;
     const Event event = peer->local.front();  // in this order it takes the fewest instructions
     peer->local.pop();
     completions_.release();
-    taker.put(PH_LOCAL, peer->rank, event, peer->outstanding);
+    sink.put(PH_LOCAL, peer->rank, event, peer->outstanding);
   }
   peer->local_ready = false;
   local_ready_.clear();
@@ -140,12 +140,12 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 }
 
 // One of those that may be taken one after the other. False: nothing was taken.
-[[gnu::always_inline]] inline bool Engine::pop_local(OneTaker& taker) noexcept {
+[[gnu::always_inline]] inline bool Engine::pop_local(SingleSink& sink) noexcept {
   Peer* peer = completions_.run().next();
-  if (peer == nullptr || (taker.query.kinds & ~std::uint32_t{PH_REMOTE}) != PH_LOCAL ||
-      !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
+  if (peer == nullptr || (sink.query.kinds & ~std::uint32_t{PH_REMOTE}) != PH_LOCAL ||
+      !sink.wants(PH_LOCAL, peer->rank)) [[unlikely]]
     return false;
-  taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
+  sink.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
   peer->local.pop();
   return true;
 }
@@ -162,17 +162,17 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 
 // The same for who takes one by one, and how many more pop_local() may hand out. The last of a
 // queue is left to this.
-[[gnu::always_inline]] inline bool Engine::take_local(OneTaker& taker) noexcept {
+[[gnu::always_inline]] inline bool Engine::take_local(SingleSink& sink) noexcept {
   if (locals_in_a_row_ >= kLocalsInARow && !may_go_on_with_locals()) [[unlikely]]
     return false;
   if (local_ready_.size() != 1) [[unlikely]]
     return false;
   Peer* peer = local_ready_[0];
-  if (!taker.wants(PH_LOCAL, peer->rank) || peer->local.empty()) [[unlikely]]
+  if (!sink.wants(PH_LOCAL, peer->rank) || peer->local.empty()) [[unlikely]]
     return false;
   ++turn_;
   completions_.end_run();
-  taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
+  sink.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
   peer->local.pop();
   completions_.release();
   if (peer->local.empty()) {
@@ -191,17 +191,17 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 // The next record of a stream, while the only hot peer sends one small put after the other: what
 // try_probe() asks before each of them it has asked lately, and asks again in kTurnsBetweenLooks
 // turns. False: nothing was taken, go the general way.
-[[gnu::always_inline]] inline bool Engine::take_streamed(OneTaker& taker) noexcept {
-  const std::uint32_t kinds = taker.query.kinds;
+[[gnu::always_inline]] inline bool Engine::take_streamed(SingleSink& sink) noexcept {
+  const std::uint32_t kinds = sink.query.kinds;
   if (turn_ >= stream_until_ || hot_.size() != 1 || kinds > PH_EITHER ||
       ((kinds & PH_LOCAL) != 0 && !local_ready_.empty())) [[unlikely]]
     return false;
   Peer& peer = *hot_[0];
-  if (!taker.wants(PH_REMOTE, peer.rank) || !peer.unexpected.empty()) [[unlikely]]
+  if (!sink.wants(PH_REMOTE, peer.rank) || !peer.unexpected.empty()) [[unlikely]]
     return false;
   const std::uint64_t word = peer.rx.look();
-  if (peer.rx.state_of(word) != LineConsumer::State::record ||
-      !take_by_fast_path(peer, word, taker)) [[unlikely]] {
+  if (peer.rx.state_of(word) != LineConsumer::State::record || !take_by_fast_path(peer, word, sink))
+      [[unlikely]] {
     stream_until_ = 0;
     return false;
   }
@@ -231,9 +231,9 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 // What the ring of one hot peer holds; `word` is its first, and says that something does.
 // False: go the general way.
 [[gnu::always_inline]] inline bool Engine::take_hot(Peer& peer, std::uint64_t word,
-                                                    auto& taker) noexcept {
+                                                    auto& sink) noexcept {
   using State = LineConsumer::State;
-  if (taker.full() || !taker.wants(PH_REMOTE, peer.rank) || !peer.unexpected.empty()) [[unlikely]]
+  if (sink.full() || !sink.wants(PH_REMOTE, peer.rank) || !peer.unexpected.empty()) [[unlikely]]
     return false;
   // Behind the only record of an exchange lies a line that the peer may be fetching to write: to
   // look at it would hold up the answer. After a record in the last turn there will be more.
@@ -243,12 +243,12 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   // In an exchange the answer's line comes while it is made; the copy of a chunk would wait for it.
   if (is_small_put(word)) [[likely]] {
     if (!streaming) peer.claim_answer();
-    if (!take_small(peer, word, taker)) return false;
-  } else if (!EagerChunks::take(*this, peer, word, taker)) {
+    if (!take_small(peer, word, sink)) return false;
+  } else if (!EagerChunks::take(*this, peer, word, sink)) {
     if (!streaming) peer.claim_answer();
     return false;
   }
-  if constexpr (kIsOne<decltype(taker)>) {
+  if constexpr (kIsOne<decltype(sink)>) {
     locals_in_a_row_ = static_cast<std::uint32_t>(completions_.run().left());  // a new row begins
     if (streaming) [[unlikely]] {
       if (stream_until_ == 0 || turn_ > stream_until_ + 2) row_began_ = turn_;
@@ -256,12 +256,12 @@ inline bool Engine::may_go_on_with_locals() noexcept {
       stream_until_ = turn_ | (kTurnsBetweenLooks - 1);
     }
   }
-  for (unsigned taken = 1; streaming && !taker.full(); ++taken) [[unlikely]] {
+  for (unsigned taken = 1; streaming && !sink.full(); ++taken) [[unlikely]] {
     word = peer.rx.look();
     const auto state = peer.rx.state_of(word);
     if (state == State::empty) break;
     if (taken >= kRowThere) peer.rx.expect(kRowThere);
-    if (state != State::record || !take_by_fast_path(peer, word, taker)) return false;
+    if (state != State::record || !take_by_fast_path(peer, word, sink)) return false;
   }
   has_met(peer);
   return true;
@@ -300,7 +300,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   return 0;
 }
 
-[[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, auto& taker) noexcept {
+[[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, auto& sink) noexcept {
   // One branch each here and in told(): after a silence the processor guesses every one anew.
   const unsigned is_usual = unsigned{((turn_ + 1) & look_mask_) != 0} & unsigned{due_ == 0} &
                             unsigned{config_.max_cid_size <= 8} &
@@ -311,16 +311,16 @@ inline bool Engine::may_go_on_with_locals() noexcept {
       [[unlikely]]
     return false;
   if ((query.kinds & PH_REMOTE) != 0 && !unexpected_ready_.empty()) [[unlikely]] {
-    if constexpr (kIsOne<decltype(taker)>)
-      return take_unexpected(taker);
+    if constexpr (kIsOne<decltype(sink)>)
+      return take_unexpected(sink);
     else
       return false;
   }
   if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()) {
-    if (!take_local(taker)) return false;
-    if constexpr (kIsOne<decltype(taker)>) return true;
+    if (!take_local(sink)) return false;
+    if constexpr (kIsOne<decltype(sink)>) return true;
   }
-  if constexpr (kIsOne<decltype(taker)>) {
+  if constexpr (kIsOne<decltype(sink)>) {
     // Who takes one by one must not meet the first of them only.
     if ((turn_ + 1) % kTurnsBetweenLooks == 0 && hot_.size() > 1) [[unlikely]]
       return false;
@@ -331,15 +331,15 @@ inline bool Engine::may_go_on_with_locals() noexcept {
       const std::uint64_t word = peer->rx.look();
       if (peer->rx.state_of(word) == LineConsumer::State::empty) [[unlikely]]
         continue;  // of all cases the one that does not mind to be slow
-      if (!take_hot(*peer, word, taker)) [[unlikely]] {
+      if (!take_hot(*peer, word, sink)) [[unlikely]] {
         --turn_;  // progress() goes on with this turn
         return false;
       }
-      if constexpr (kIsOne<decltype(taker)>) return true;
-      if (taker.full() && turn_ % kTurnsBetweenLooks != 0) return true;  // else look at the others
+      if constexpr (kIsOne<decltype(sink)>) return true;
+      if (sink.full() && turn_ % kTurnsBetweenLooks != 0) return true;  // else look at the others
     }
-    if constexpr (!kIsOne<decltype(taker)>) {
-      if (taker.count != 0) return true;
+    if constexpr (!kIsOne<decltype(sink)>) {
+      if (sink.count != 0) return true;
     }
     if (looks == 0 && (query.kinds & PH_REMOTE) != 0) transport::Policy::idle(pause_for_answer());
   }

@@ -12,10 +12,10 @@ namespace photon::engine {
 // The rest of a probe that try_probe() refused for an atomic that somebody asks for, or for
 // messages of services, and that would find nothing else. No: probe() has to go on. (Apart: within
 // try_probe() it costs all others.)
-Engine::Served Engine::serve_asked(const Taker& taker) noexcept {
-  const ph_query& query = taker.query;
+Engine::Served Engine::serve_asked(const CompletionSink& sink) noexcept {
+  const ph_query& query = sink.query;
   if (((turn_ + 1) & look_mask_) == 0 || due_ != 0 || config_.max_cid_size > 8 ||
-      alarm_->get() != alarm_seen_ || taker.count != 0 || taker.full())
+      alarm_->get() != alarm_seen_ || sink.count != 0 || sink.full())
     return Served::no;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK) ||
       !local_ready_.empty() || !unexpected_ready_.empty())
@@ -38,19 +38,19 @@ Engine::Served Engine::serve_asked(const Taker& taker) noexcept {
 
 // An id that waits, for who takes one by one, if that is all there is to do: what comes behind it
 // is ready, too, or nothing does. False: nothing was taken.
-bool Engine::take_unexpected(OneTaker& taker) noexcept {
+bool Engine::take_unexpected(SingleSink& sink) noexcept {
   if (unexpected_ready_.size() != 1 || (turn_ + 1) % kTurnsBetweenLooks == 0 ||
-      ((taker.query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()))
+      ((sink.query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()))
     return false;
   Peer& peer = *unexpected_ready_[0];
-  if (!taker.wants(PH_REMOTE, peer.rank) || peer.broken != PH_OK) return false;
+  if (!sink.wants(PH_REMOTE, peer.rank) || peer.broken != PH_OK) return false;
   const bool is_last = peer.unexpected.size() == 1;
   if (is_last ? peer.overflow_in.is_reading()
               : peer.unexpected.at(peer.unexpected.begin() + 1).status != PH_OK)
     return false;
   ++turn_;
   news_came();
-  taker.put(PH_REMOTE, peer.rank, peer.unexpected.front(), peer.outstanding);
+  sink.put(PH_REMOTE, peer.rank, peer.unexpected.front(), peer.outstanding);
   peer.unexpected.pop();
   id_taken(peer);
   if (is_last) {
@@ -72,27 +72,27 @@ ph_status Engine::check_query(const char* call, const ph_query& query) {
   return PH_OK;
 }
 
-ph_status Engine::probe(Taker& taker) {
-  if (const auto status = check_query("probe", taker.query); status != PH_OK) return status;
-  if (config_.max_cid_size > 8 && taker.query.id_buffer == nullptr && taker.capacity != 0)
+ph_status Engine::probe(CompletionSink& sink) {
+  if (const auto status = check_query("probe", sink.query); status != PH_OK) return status;
+  if (config_.max_cid_size > 8 && sink.query.id_buffer == nullptr && sink.capacity != 0)
     return fail(PH_ERR_ARGUMENT, self_,
                 "probe: ids may be longer than 8 bytes (max_cid_size), so the query needs an "
                 "id_buffer");
-  taker.id_stride = config_.max_cid_size;
-  if (taker.full()) {  // asked for nothing, or filled on the fast path: the peers are served
+  sink.id_stride = config_.max_cid_size;
+  if (sink.full()) {  // asked for nothing, or filled on the fast path: the peers are served
     empty_turns_ = 0;
-    take_turns(taker);
+    take_turns(sink);
     progress(nullptr);
     return PH_OK;
   }
   // A caller whose every probe is filled by one kind must still meet the other: they take turns.
-  if (!remotes_first(taker.query)) take_events(taker, PH_LOCAL);
-  take_events(taker, PH_REMOTE);
-  progress(taker.full() ? nullptr : &taker);  // peers are served whatever we take
-  take_events(taker, PH_LOCAL);
-  take_events(taker, PH_REMOTE);  // that waited for the last of their pieces
-  take_turns(taker);
-  if (taker.count != 0)
+  if (!remotes_first(sink.query)) take_events(sink, PH_LOCAL);
+  take_events(sink, PH_REMOTE);
+  progress(sink.full() ? nullptr : &sink);  // peers are served whatever we take
+  take_events(sink, PH_LOCAL);
+  take_events(sink, PH_REMOTE);  // that waited for the last of their pieces
+  take_turns(sink);
+  if (sink.count != 0)
     news_came();
   else
     ++empty_turns_;
@@ -117,12 +117,12 @@ bool Engine::remotes_first(const ph_query& query) const noexcept {
 }
 
 // Local ones that filled a probe alone make room in the next.
-void Engine::take_turns(const Taker& taker) noexcept {
-  const ph_query& query = taker.query;
-  if (query.kinds != PH_EITHER || taker.capacity == 0) return;
+void Engine::take_turns(const CompletionSink& sink) noexcept {
+  const ph_query& query = sink.query;
+  if (query.kinds != PH_EITHER || sink.capacity == 0) return;
   const bool next =
-      taker.full() && std::none_of(taker.out, taker.out + taker.count,
-                                   [](const ph_completion& one) { return one.kind == PH_REMOTE; });
+      sink.full() && std::none_of(sink.out, sink.out + sink.count,
+                                  [](const ph_completion& one) { return one.kind == PH_REMOTE; });
   if (query.peer == PH_ANY_RANK)
     remotes_first_ = next;
   else if (peers_[query.peer] != nullptr)
@@ -130,13 +130,13 @@ void Engine::take_turns(const Taker& taker) noexcept {
 }
 
 // One turn: hot rings, what queues, and now and then the transport. True: something moved.
-bool Engine::progress(Taker* taker) {
+bool Engine::progress(CompletionSink* sink) {
   ++turn_;
   bool moved = false;
   for (std::size_t i = 0; i < hot_.size(); ++i) {
     Peer* peer = hot_[i];
-    // Who fills the taker must not keep the others waiting: their ids are queued as unexpected.
-    if (receive(*peer, taker != nullptr && taker->full() ? nullptr : taker)) moved = true;
+    // Who fills the sink must not keep the others waiting: their ids are queued as unexpected.
+    if (receive(*peer, sink != nullptr && sink->full() ? nullptr : sink)) moved = true;
   }
   const bool worked = due_ != 0 && work_due();
   const std::uint64_t alarm = alarm_->get();
@@ -161,7 +161,7 @@ bool Engine::progress(Taker* taker) {
   }
   if (!activity_) return moved || worked;
   for (std::size_t i = 0; i < hot_.size(); ++i)
-    if (hot_[i]->last_hit == turn_) receive(*hot_[i], taker);
+    if (hot_[i]->last_hit == turn_) receive(*hot_[i], sink);
   if (due_ != 0) work_due();
   return true;
 }
@@ -208,12 +208,12 @@ void Engine::cool_idle() {
   }
 }
 
-void Engine::take_events(Taker& taker, std::uint32_t kind) {
+void Engine::take_events(CompletionSink& sink, std::uint32_t kind) {
   auto& ready = kind == PH_LOCAL ? local_ready_ : unexpected_ready_;
-  if (ready.empty() || taker.full() || (taker.query.kinds & kind) == 0) return;
-  for (std::size_t i = 0; i < ready.size() && !taker.full();) {
+  if (ready.empty() || sink.full() || (sink.query.kinds & kind) == 0) return;
+  for (std::size_t i = 0; i < ready.size() && !sink.full();) {
     Peer& peer = *ready[i];
-    if (taker.wants(kind, peer.rank)) take_from(peer, kind, taker);
+    if (sink.wants(kind, peer.rank)) take_from(peer, kind, sink);
     if (kind == PH_LOCAL ? !peer.local.empty() : peer.has_remote()) {
       ++i;
       continue;
@@ -222,24 +222,24 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
     ready.erase(i);
   }
   // Who was not served fully goes behind the others.
-  if (ready.size() > 1 && taker.full()) ready.rotate();
+  if (ready.size() > 1 && sink.full()) ready.rotate();
 }
 
-void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
+void Engine::take_from(Peer& peer, std::uint32_t kind, CompletionSink& sink) {
   auto& queue = kind == PH_LOCAL ? peer.local : peer.unexpected;
   if (kind == PH_LOCAL) completions_.end_run();
   // An id that waits for its bytes holds up those behind it.
-  while ((kind == PH_LOCAL ? !queue.empty() : peer.has_remote()) && !taker.full()) {
+  while ((kind == PH_LOCAL ? !queue.empty() : peer.has_remote()) && !sink.full()) {
     Event event = queue.front();
     std::byte* room = nullptr;
     if (event.id_bytes > 8) {
-      room = taker.id_room();
+      room = sink.id_room();
       const auto block = static_cast<std::uint32_t>(event.id);
       std::memcpy(room, id_blocks_.at(block), event.id_bytes);
       std::memcpy(&event.id, room, sizeof event.id);
       id_blocks_.give(block);
     }
-    taker.put(kind, peer.rank, event, peer.outstanding, room);
+    sink.put(kind, peer.rank, event, peer.outstanding, room);
     queue.pop();
     if (kind == PH_LOCAL) {
       completions_.release();

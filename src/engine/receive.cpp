@@ -38,28 +38,28 @@ std::string words_of_malformed(std::uint64_t line) noexcept {
 
 }  // namespace
 
-// Whether anything was there. Stops at the budget, or when the taker is full. Without one, when so
+// Whether anything was there. Stops at the budget, or when the sink is full. Without one, when so
 // many ids were queued as unexpected: who takes one by one makes such a turn every
 // kTurnsBetweenLooks, and if it queued more than that, the ids of a stream would all take the long
 // way, for ever.
-bool Engine::receive(Peer& peer, Taker* taker) {
+bool Engine::receive(Peer& peer, CompletionSink* sink) {
   unsigned left = kReceiveBudget;
   callers_memory_.forget();
   const std::uint64_t unexpected_end = peer.unexpected.end() + kUnexpectedBudget;
-  const std::size_t taken_before = taker == nullptr ? 0 : taker->count;
-  while (left > 0 && (taker == nullptr ? peer.unexpected.end() < unexpected_end : !taker->full())) {
+  const std::size_t taken_before = sink == nullptr ? 0 : sink->count;
+  while (left > 0 && (sink == nullptr ? peer.unexpected.end() < unexpected_end : !sink->full())) {
     const auto state = peer.rx.peek();
     if (state == LineConsumer::State::empty) break;
-    if (state == LineConsumer::State::record && taker != nullptr &&
-        taker->wants(PH_REMOTE, peer.rank) && peer.unexpected.empty() &&
-        take_by_fast_path(peer, peer.rx.header(), *taker)) {
+    if (state == LineConsumer::State::record && sink != nullptr &&
+        sink->wants(PH_REMOTE, peer.rank) && peer.unexpected.empty() &&
+        take_by_fast_path(peer, peer.rx.header(), *sink)) {
       --left;
       continue;
     }
     const auto header = wire::decode(peer.rx.header());
     bool good = state == LineConsumer::State::record && header.has_value();
     for (std::uint32_t i = 1; good && i < header->lines; ++i) good = peer.rx.tagged(i);
-    if (!good || !handle_once(peer, *header, taker)) {
+    if (!good || !handle_once(peer, *header, sink)) {
       lose(peer, PH_ERR_PROTOCOL, words_of_malformed(peer.rx.head()));
       return true;
     }
@@ -74,7 +74,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
     // all that lies behind it. Sooner, and credit would cost more than it brings.
     if (peer.rx_bulk.owed() < config_.bulk_bytes / 4) continue;
     publish_credits(peer);
-    if (taker != nullptr && taker->count != taken_before) break;
+    if (sink != nullptr && sink->count != taken_before) break;
   }
   if (left == kReceiveBudget) return false;
   peer.reply_backoff.met(peer.last_hit, turn_);
@@ -85,12 +85,12 @@ bool Engine::receive(Peer& peer, Taker* taker) {
 }
 
 // A record is never handled twice: if memory runs out in the middle of one, the peer is lost.
-bool Engine::handle_once(Peer& peer, const wire::Header& header, Taker* taker) {
+bool Engine::handle_once(Peer& peer, const wire::Header& header, CompletionSink* sink) {
   peer.unexpected.make_room();
   peer.local.make_room();
   id_blocks_.reserve(1);
   try {
-    return handle(peer, header, taker);
+    return handle(peer, header, sink);
   } catch (const std::bad_alloc&) {
     lose(peer, PH_ERR_MEMORY, {});
     throw;
@@ -98,23 +98,23 @@ bool Engine::handle_once(Peer& peer, const wire::Header& header, Taker* taker) {
 }
 
 // False: malformed.
-bool Engine::handle(Peer& peer, const wire::Header& header, Taker* taker) {
+bool Engine::handle(Peer& peer, const wire::Header& header, CompletionSink* sink) {
   switch (header.kind) {
     case wire::Kind::put:
-    case wire::Kind::put_acked: return take_put(peer, header, taker);
+    case wire::Kind::put_acked: return take_put(peer, header, sink);
     case wire::Kind::bulk:
-    case wire::Kind::bulk_acked: return take_bulk(peer, header, taker);
+    case wire::Kind::bulk_acked: return take_bulk(peer, header, sink);
     case wire::Kind::scatter:
-    case wire::Kind::scatter_acked: return take_scatter(peer, header, taker);
+    case wire::Kind::scatter_acked: return take_scatter(peer, header, sink);
     case wire::Kind::get: return take_get(peer);
     case wire::Kind::gather: return take_gather(peer);
     case wire::Kind::get_data: return take_get_data(peer);
     case wire::Kind::get_failed: return take_get_failed(peer);
     case wire::Kind::ack: return take_ack(peer);
     case wire::Kind::refused: return take_refused(peer);
-    case wire::Kind::counted: return take_counted(peer, header, taker);
+    case wire::Kind::counted: return take_counted(peer, header, sink);
     case wire::Kind::withdrawn: return take_withdrawn(peer);
-    case wire::Kind::atomic: return take_atomic(peer, header, taker);
+    case wire::Kind::atomic: return take_atomic(peer, header, sink);
     case wire::Kind::fetched: return take_fetched(peer);
     case wire::Kind::jump: return take_jump(peer);
     case wire::Kind::message: return services_->take_message(peer, header);
@@ -124,7 +124,7 @@ bool Engine::handle(Peer& peer, const wire::Header& header, Taker* taker) {
   return false;
 }
 
-bool Engine::take_put(Peer& peer, const wire::Header& header, Taker* taker) {
+bool Engine::take_put(Peer& peer, const wire::Header& header, CompletionSink* sink) {
   RecordReader reader(peer.rx);
   const ph_target target{reader.word(), reader.word()};
   ph_status status = PH_OK;
@@ -139,14 +139,14 @@ bool Engine::take_put(Peer& peer, const wire::Header& header, Taker* taker) {
   if (header.kind == wire::Kind::put_acked &&
       !answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(status)}}))
     return false;
-  if (status == PH_OK) return !header.has_id() || deliver(peer, reader, header, taker);
+  if (status == PH_OK) return !header.has_id() || deliver(peer, reader, header, sink);
   id_dropped(peer, header);
   return header.kind != wire::Kind::put ||
          answer(peer,
                 {wire::Kind::refused, {static_cast<std::uint64_t>(status), peer.rx.head(), 0}});
 }
 
-bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
+bool Engine::take_bulk(Peer& peer, const wire::Header& header, CompletionSink* sink) {
   RecordReader reader(peer.rx);
   const ph_target target{reader.word(), reader.word()};
   const std::uint64_t word = reader.word();
@@ -159,7 +159,7 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   if (left >= CallersMemory::kLeastBytes && (word & wire::kBulkFirst) != 0)
     look_at_place(peer, {target, left});
   if (bytes != 0) place_chunk(peer, {target, left}, bytes);
-  return end_chunk(peer, header, reader, taker);
+  return end_chunk(peer, header, reader, sink);
 }
 
 // Of a large operation, once: its owner has promised to keep it.

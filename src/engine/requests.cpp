@@ -58,26 +58,25 @@ ph_status Engine::wait_one(LaneGuard& guard, ph_request& handle, ph_result& resu
 
 // PH_OK: each entry is none, or kept, and one at least is. Else the place of the culprit is in
 // results[0].index.
-ph_status Engine::check_list(Takeover& takeover) {
+ph_status Engine::check_list(RequestSweep& sweep) {
   std::size_t found = 0;
-  const std::span handles(takeover.list.items, takeover.list.count);
+  const std::span handles(sweep.list.items, sweep.list.count);
   for (std::size_t i = 0; i < handles.size(); ++i) {
     if (handles[i] == PH_REQUEST_NONE) continue;
     if (requests_.find_kept(handles[i]) == nullptr) {
-      takeover.results[0] = {PH_ERR_NOT_FOUND, PH_ANY_RANK, 0, i};
+      sweep.results[0] = {PH_ERR_NOT_FOUND, PH_ANY_RANK, 0, i};
       return unknown_request("wait", handles[i]);
     }
     ++found;
   }
   if (found != 0) return PH_OK;
-  if (takeover.capacity != 0)
-    takeover.results[0] = {PH_ERR_NOT_FOUND, PH_ANY_RANK, 0, handles.size()};
+  if (sweep.capacity != 0) sweep.results[0] = {PH_ERR_NOT_FOUND, PH_ANY_RANK, 0, handles.size()};
   return fail(PH_ERR_NOT_FOUND, PH_ANY_RANK, "wait: the list holds no request that is under way");
 }
 
-ph_status Engine::wait_some(LaneGuard& guard, Takeover& takeover, std::int64_t timeout_us) {
-  if (const auto status = check_list(takeover); status != PH_OK) return status;
-  const std::span handles(takeover.list.items, takeover.list.count);
+ph_status Engine::wait_some(LaneGuard& guard, RequestSweep& sweep, std::int64_t timeout_us) {
+  if (const auto status = check_list(sweep); status != PH_OK) return status;
+  const std::span handles(sweep.list.items, sweep.list.count);
   // What another thread has taken meanwhile is noticed too, also if it was the last.
   const auto done = [&] {
     const auto is_over = [this](ph_request handle) {
@@ -89,14 +88,14 @@ ph_status Engine::wait_some(LaneGuard& guard, Takeover& takeover, std::int64_t t
            std::all_of(handles.begin(), handles.end(), is_none);
   };
   if (const auto status = wait_until(guard, done, timeout_us); status != PH_OK) return status;
-  for (std::size_t i = 0; i < handles.size() && takeover.done < takeover.capacity; ++i) {
+  for (std::size_t i = 0; i < handles.size() && sweep.done < sweep.capacity; ++i) {
     Request* request = requests_.find_kept(handles[i]);
     if (request == nullptr || !request->local_done) continue;
-    ph_result& result = takeover.results[takeover.done++];
+    ph_result& result = sweep.results[sweep.done++];
     static_cast<void>(take(*request, handles[i], result));
     result.index = i;
   }
-  return takeover.done != 0 ? PH_OK : check_list(takeover);
+  return sweep.done != 0 ? PH_OK : check_list(sweep);
 }
 
 // It waits in its queues, and neither bytes nor id have left, nor was anybody asked.

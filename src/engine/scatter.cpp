@@ -10,7 +10,7 @@
 namespace photon::engine {
 
 // False: malformed.
-bool Engine::take_scatter(Peer& peer, const wire::Header& header, Taker* taker) {
+bool Engine::take_scatter(Peer& peer, const wire::Header& header, CompletionSink* sink) {
   RecordReader reader(peer.rx);
   static_cast<void>(reader.word());  // for its sender's words, should it be refused
   const std::uint64_t runs = reader.word();
@@ -18,7 +18,7 @@ bool Engine::take_scatter(Peer& peer, const wire::Header& header, Taker* taker) 
   const std::uint64_t bytes = wire::bulk_size(word);
   if (bytes > config_.bulk_bytes / 2 || runs == 0 || runs > bytes / wire::kRunBytes) return false;
   if ((word & wire::kBulkFirst) != 0) peer.begin_bulk();
-  return place_runs(peer, runs, bytes) && end_chunk(peer, header, reader, taker);
+  return place_runs(peer, runs, bytes) && end_chunk(peer, header, reader, sink);
 }
 
 // False: the table and the bytes behind it do not fit each other. A run that is refused is passed
@@ -51,7 +51,8 @@ bool Engine::place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes) {
 }
 
 // The verdict on a chunk, and the id that came with it.
-bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id, Taker* taker) {
+bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id,
+                       CompletionSink* sink) {
   const ph_status verdict = peer.bulk_refused;
   const auto status = static_cast<std::uint64_t>(verdict);
   if (header.kind == wire::Kind::bulk_acked || header.kind == wire::Kind::scatter_acked) {
@@ -60,7 +61,7 @@ bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id,
     if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head(), 1}})) return false;
   }
   if (!header.has_id()) return true;
-  if (verdict == PH_OK) return deliver(peer, id, header, taker);
+  if (verdict == PH_OK) return deliver(peer, id, header, sink);
   id_dropped(peer, header);
   return true;
 }

@@ -19,18 +19,19 @@ constexpr std::uint64_t kPulled = 64;  // ids that move here from the overflow a
 
 // The id goes to the prober who waits for just that, or to the unexpected queue. False: the peer
 // has sent more ids than it has credit for. An id of a service goes to it.
-bool Engine::deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker) {
+bool Engine::deliver(Peer& peer, RecordReader& reader, const wire::Header& header,
+                     CompletionSink* sink) {
   const std::uint32_t id_bytes = header.id_bytes;
   if (header.owner != wire::Owner::application) return services_->take_id(peer, header, reader);
   if (id_bytes > config_.max_cid_size) return false;
   const bool is_wanted =
-      taker != nullptr && taker->wants(PH_REMOTE, peer.rank) && peer.unexpected.empty();
-  std::byte* const room = is_wanted && id_bytes > 8 ? taker->id_room() : nullptr;
+      sink != nullptr && sink->wants(PH_REMOTE, peer.rank) && peer.unexpected.empty();
+  std::byte* const room = is_wanted && id_bytes > 8 ? sink->id_room() : nullptr;
   if (is_wanted && (id_bytes <= 8 || room != nullptr)) {
     std::uint64_t id = 0;
     reader.bytes(room == nullptr ? static_cast<void*>(&id) : room, id_bytes);
     if (room != nullptr) std::memcpy(&id, room, sizeof id);
-    taker->put(PH_REMOTE, peer.rank, {id, id_bytes, PH_OK}, peer.outstanding, room);
+    sink->put(PH_REMOTE, peer.rank, {id, id_bytes, PH_OK}, peer.outstanding, room);
     ++peer.probed;
     return true;
   }

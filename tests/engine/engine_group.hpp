@@ -110,9 +110,9 @@ class EngineGroup {
                                    ph_rank peer = PH_ANY_RANK) {
     std::vector<ph_completion> found(capacity);
     ids_.resize(64 * std::size_t{PH_MAX_ID_BYTES});
-    engine::Taker taker{{peer, kinds, ids_.data()}, found.data(), capacity};
-    EXPECT_EQ((*this)[rank].probe(taker), PH_OK);
-    found.resize(taker.count);
+    engine::CompletionSink sink{{peer, kinds, ids_.data()}, found.data(), capacity};
+    EXPECT_EQ((*this)[rank].probe(sink), PH_OK);
+    found.resize(sink.count);
     return found;
   }
   // The next completion of these kinds, everybody making progress; throws if there is none.

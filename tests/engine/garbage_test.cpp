@@ -144,9 +144,9 @@ TEST_P(Garbage, an_over_long_id_does_not_leave_the_buffer_of_the_prober) {
   Guarded ids(16);  // one id of max_cid_size
   ph_completion one{};
   for (int i = 0; i < 200; ++i) {
-    engine::Taker taker{{kAttacker, PH_REMOTE, ids.data()}, &one, 1};
-    EXPECT_EQ(attack.ranks()[kVictim].probe(taker), PH_OK);
-    EXPECT_EQ(taker.count, 0u);
+    engine::CompletionSink sink{{kAttacker, PH_REMOTE, ids.data()}, &one, 1};
+    EXPECT_EQ(attack.ranks()[kVictim].probe(sink), PH_OK);
+    EXPECT_EQ(sink.count, 0u);
   }
   EXPECT_TRUE(ids.untouched());
   EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL);

@@ -96,9 +96,9 @@ struct Cards : Two {
     for (const auto& [rank, kind] : {std::pair(Rank{0}, PH_LOCAL), std::pair(Rank{1}, PH_REMOTE)}) {
       std::byte room[40];
       ph_completion one{};
-      Taker taker{{PH_ANY_RANK, static_cast<std::uint32_t>(kind), room}, &one, 1};
-      EXPECT_EQ(ranks[rank].probe(taker), PH_OK);
-      ASSERT_EQ(taker.count, 1u);
+      CompletionSink sink{{PH_ANY_RANK, static_cast<std::uint32_t>(kind), room}, &one, 1};
+      EXPECT_EQ(ranks[rank].probe(sink), PH_OK);
+      ASSERT_EQ(sink.count, 1u);
       ASSERT_EQ(one.id_size_bytes, id.size());
       EXPECT_EQ(std::memcmp(room, id.data(), id.size()), 0);
     }

@@ -141,7 +141,7 @@ struct Removal {
 };
 
 // Takes up to `capacity` that are over into results[0 .. done).
-struct Takeover {
+struct RequestSweep {
   ph_request_list list;
   ph_result* results;
   std::size_t capacity;

@@ -53,12 +53,12 @@ struct Asking : Two {
   // A probe that has no room for anything but an answer; what it took.
   std::size_t serve(Rank rank) {
     ph_completion found[4];
-    Taker taker{{PH_ANY_RANK, PH_EITHER, nullptr}, found, 4};
-    if (ranks[rank].serve_asked(taker) != Engine::Served::no)
+    CompletionSink sink{{PH_ANY_RANK, PH_EITHER, nullptr}, found, 4};
+    if (ranks[rank].serve_asked(sink) != Engine::Served::no)
       ++served_at_once;
     else
-      static_cast<void>(ranks[rank].probe(taker));
-    return taker.count;
+      static_cast<void>(ranks[rank].probe(sink));
+    return sink.count;
   }
   ph_status await(Rank rank, One& one) {
     ph_status status = PH_ERR_STATE;

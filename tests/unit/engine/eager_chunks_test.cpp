@@ -26,9 +26,9 @@ class EagerChunksTest : public testing::Test {
   // By try_probe() alone; 0: it found none.
   std::uint64_t taken() {
     ph_completion one{};
-    Taker taker{{PH_ANY_RANK, PH_REMOTE, nullptr}, &one, 1};
-    two_.ranks[1].try_probe(taker.query, taker);
-    return taker.count == 0 ? 0 : one.id;
+    CompletionSink sink{{PH_ANY_RANK, PH_REMOTE, nullptr}, &one, 1};
+    two_.ranks[1].try_probe(sink.query, sink);
+    return sink.count == 0 ? 0 : one.id;
   }
   std::uint64_t header_at(std::uint64_t line) {
     return two_.ranks.link(0, 1).tx_lines[line].tag_word() & ~std::uint64_t{0xffff};

@@ -63,17 +63,17 @@ class Rung : public testing::Test {
 
   // Who was heard by one probe, on its fast path alone or by all of it.
   std::vector<Rank> probe_fast(bool& was_enough) {
-    Taker taker{kAnything, found_, std::size(found_)};
-    was_enough = ranks_[0].try_probe(taker.query, taker);
-    return heard(taker);
+    CompletionSink sink{kAnything, found_, std::size(found_)};
+    was_enough = ranks_[0].try_probe(sink.query, sink);
+    return heard(sink);
   }
   std::vector<Rank> probe() {
     bool was_enough = false;
     auto who = probe_fast(was_enough);
     if (was_enough) return who;
-    Taker taker{kAnything, found_, std::size(found_)};
-    EXPECT_EQ(ranks_[0].probe(taker), PH_OK);
-    for (const Rank rank : heard(taker)) who.push_back(rank);
+    CompletionSink sink{kAnything, found_, std::size(found_)};
+    EXPECT_EQ(ranks_[0].probe(sink), PH_OK);
+    for (const Rank rank : heard(sink)) who.push_back(rank);
     return who;
   }
   void probe_until_empty() {
@@ -86,9 +86,9 @@ class Rung : public testing::Test {
   std::vector<Rank> cold_;
 
  private:
-  static std::vector<Rank> heard(const Taker& taker) {
+  static std::vector<Rank> heard(const CompletionSink& sink) {
     std::vector<Rank> who;
-    for (std::size_t i = 0; i < taker.count; ++i) who.push_back(taker.out[i].peer);
+    for (std::size_t i = 0; i < sink.count; ++i) who.push_back(sink.out[i].peer);
     return who;
   }
 

@@ -10,8 +10,8 @@ TEST(Probe, capacity_0_makes_progress_and_takes_nothing) {
   const auto source = filled(100, 2);
   ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
   for (int i = 0; i < 50; ++i) {
-    Taker taker{{PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0};
-    EXPECT_EQ(two.ranks[1].probe(taker), PH_OK);
+    CompletionSink sink{{PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0};
+    EXPECT_EQ(two.ranks[1].probe(sink), PH_OK);
   }
   EXPECT_EQ(first_difference(two.memory.bytes().first(100), 2), 100u);
   EXPECT_EQ(two.count(1, PH_REMOTE), 1u);
@@ -58,8 +58,8 @@ TEST(Probe, long_ids_need_room_and_nothing_is_taken_without_it) {
   args.remote = {id.data(), 64};
   ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
   ph_completion one{};
-  Taker taker{{PH_ANY_RANK, PH_REMOTE, nullptr}, &one, 1};
-  EXPECT_EQ(two.ranks[1].probe(taker), PH_ERR_ARGUMENT);
+  CompletionSink sink{{PH_ANY_RANK, PH_REMOTE, nullptr}, &one, 1};
+  EXPECT_EQ(two.ranks[1].probe(sink), PH_ERR_ARGUMENT);
   const ph_completion found = two.ranks.take(1, PH_REMOTE);
   EXPECT_EQ(first_difference({static_cast<const std::byte*>(found.long_id), 64}, 9), 64u);
 }
@@ -79,7 +79,7 @@ class OneByOne {
   // Its kind; 0: there is none.
   std::uint32_t take(ph_rank peer) {
     Engine& engine = two_.ranks[0];
-    OneTaker one{{peer, PH_EITHER, nullptr}};
+    SingleSink one{{peer, PH_EITHER, nullptr}};
     if (engine.pop_local(one) || engine.take_streamed(one) || engine.try_probe(one.query, one))
       return one.found.kind;
     ++general_count_;

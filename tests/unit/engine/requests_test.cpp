@@ -87,10 +87,10 @@ struct Requested : Two {
     LaneGuard guard(ranks.lane(0));
     return ranks[0].wait_one(guard, which, result, timeout_us);
   }
-  ph_status await_list(std::span<ph_request> handles, Takeover& takeover) {
+  ph_status await_list(std::span<ph_request> handles, RequestSweep& sweep) {
     LaneGuard guard(ranks.lane(0));
-    takeover.list = {handles.data(), handles.size()};
-    return ranks[0].wait_some(guard, takeover, 0);
+    sweep.list = {handles.data(), handles.size()};
+    return ranks[0].wait_some(guard, sweep, 0);
   }
   // With no ledger credit left, what has an id waits.
   void use_up_the_ledger() {
@@ -168,16 +168,16 @@ TEST(Requests, a_wait_for_one_leaves_the_others) {
   ASSERT_TRUE(two.ranks.eventually([&] { return two.await(handles[2]) == PH_OK; }));
   for (int i = 0; i < 100; ++i) two.ranks.turn();
   ph_result results[3];
-  Takeover one{{}, results, 1};
+  RequestSweep one{{}, results, 1};
   EXPECT_EQ(two.await_list(handles, one), PH_OK);
   EXPECT_EQ(one.done, 1u);
   EXPECT_EQ(results[0].index, 0u);
   EXPECT_NE(handles[1], PH_REQUEST_NONE);
-  Takeover rest{{}, results, 3};
+  RequestSweep rest{{}, results, 3};
   EXPECT_EQ(two.await_list(handles, rest), PH_OK);
   EXPECT_EQ(rest.done, 1u);
   EXPECT_EQ(results[0].index, 1u);
-  Takeover none{{}, results, 3};
+  RequestSweep none{{}, results, 3};
   EXPECT_EQ(two.await_list(handles, none), PH_ERR_NOT_FOUND);
   EXPECT_EQ(results[0].index, 3u) << "all are none";
 }
@@ -189,10 +189,10 @@ TEST(Requests, a_stale_entry_of_a_list_is_named_and_nothing_is_taken) {
   for (int i = 0; i < 100; ++i) two.ranks.turn();
   std::array<ph_request, 2> handles{two.handle, 12345};
   ph_result results[2];
-  Takeover takeover{{}, results, 2};
-  EXPECT_EQ(two.await_list(handles, takeover), PH_ERR_NOT_FOUND);
+  RequestSweep sweep{{}, results, 2};
+  EXPECT_EQ(two.await_list(handles, sweep), PH_ERR_NOT_FOUND);
   EXPECT_EQ(results[0].index, 1u);
-  EXPECT_EQ(takeover.done, 0u);
+  EXPECT_EQ(sweep.done, 0u);
   EXPECT_EQ(two.test(), PH_OK);
 }
 
@@ -203,8 +203,8 @@ TEST(Requests, a_time_limit_ends_the_wait_and_not_the_operation) {
   EXPECT_EQ(two.await(two.handle), PH_TIMEOUT);
   std::array<ph_request, 1> handles{two.handle};
   ph_result results[1];
-  Takeover takeover{{}, results, 1};
-  EXPECT_EQ(two.await_list(handles, takeover), PH_TIMEOUT);
+  RequestSweep sweep{{}, results, 1};
+  EXPECT_EQ(two.await_list(handles, sweep), PH_TIMEOUT);
   ASSERT_TRUE(two.ranks.eventually([&] { return two.test() == PH_OK; }));
 }
 
@@ -280,9 +280,9 @@ TEST(Requests, two_waits_for_the_same_list_both_end) {
   std::array<ph_request, 1> handles{two.handle};
   const auto wait = [&](ph_status& status) {
     ph_result result[1];
-    Takeover takeover{{handles.data(), 1}, result, 1};
+    RequestSweep sweep{{handles.data(), 1}, result, 1};
     LaneGuard guard(two.ranks.lane(0));
-    status = two.ranks[0].wait_some(guard, takeover, 20'000'000);
+    status = two.ranks[0].wait_some(guard, sweep, 20'000'000);
   };
   ph_status first = PH_AGAIN, second = PH_AGAIN;
   std::thread one([&] { wait(first); });

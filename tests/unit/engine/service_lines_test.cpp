@@ -27,8 +27,8 @@ struct Lined : Probed {
   }
   Engine::Served probe_quickly() {
     ph_completion found[2];
-    Taker taker{{PH_ANY_RANK, PH_EITHER, nullptr}, found, 2};
-    return ranks[1].serve_asked(taker);
+    CompletionSink sink{{PH_ANY_RANK, PH_EITHER, nullptr}, found, 2};
+    return ranks[1].serve_asked(sink);
   }
 };
 

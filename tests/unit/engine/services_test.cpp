@@ -29,8 +29,8 @@ TEST(Services, hear_of_what_a_fast_probe_meets_and_their_code_runs_behind_it) {
   ASSERT_EQ(two.at(0).port.say_words(1, 1, 2), PH_OK);
   ASSERT_EQ(two.at(0).port.say_words(1, 3), PH_OK);
   ph_completion found[2];
-  Taker taker{{PH_ANY_RANK, PH_EITHER, nullptr}, found, 2};
-  EXPECT_EQ(two.ranks[1].serve_asked(taker), Engine::Served::run);
+  CompletionSink sink{{PH_ANY_RANK, PH_EITHER, nullptr}, found, 2};
+  EXPECT_EQ(two.ranks[1].serve_asked(sink), Engine::Served::run);
   EXPECT_EQ(two.at(1).heard.size(), 2u) << "those in a row at once";
   EXPECT_EQ(two.at(1).ran, 0);
   LaneGuard guard(two.ranks.lane(1));
@@ -68,11 +68,11 @@ TEST(Services, have_turns_while_every_probe_of_the_user_hits) {
   for (int i = 0; i < 50; ++i) {
     ASSERT_EQ(two.ranks[0].notify(1, 7), PH_OK);
     ph_completion found{};
-    Taker taker{{PH_ANY_RANK, PH_REMOTE, nullptr}, &found, 1};
-    if (!two.ranks[1].try_probe(taker.query, taker)) {
-      ASSERT_EQ(two.ranks[1].probe(taker), PH_OK);
+    CompletionSink sink{{PH_ANY_RANK, PH_REMOTE, nullptr}, &found, 1};
+    if (!two.ranks[1].try_probe(sink.query, sink)) {
+      ASSERT_EQ(two.ranks[1].probe(sink), PH_OK);
     }
-    ASSERT_EQ(taker.count, 1u);
+    ASSERT_EQ(sink.count, 1u);
   }
   EXPECT_GE(two.at(1).turns, 50);
 }

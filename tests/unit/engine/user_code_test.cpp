@@ -18,8 +18,8 @@ bool probes_fast(Two& two, Rank rank) {
   for (int looks = 0; looks < 2; ++looks) {  // each 32nd probe is general, whatever is due
     EXPECT_EQ(two.ranks[1 - rank].notify(rank, 7), PH_OK);
     ph_completion found[2];
-    Taker taker{{PH_ANY_RANK, PH_REMOTE, nullptr}, found, 2};
-    if (two.ranks[rank].try_probe(taker.query, taker)) return true;
+    CompletionSink sink{{PH_ANY_RANK, PH_REMOTE, nullptr}, found, 2};
+    if (two.ranks[rank].try_probe(sink.query, sink)) return true;
     two.ranks.take(rank, PH_REMOTE);
   }
   return false;

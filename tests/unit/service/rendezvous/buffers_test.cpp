@@ -99,10 +99,10 @@ TEST(Buffers, a_transfer_that_does_not_fit_its_buffer_is_refused_and_nothing_goe
   std::vector<std::byte> own(2000);
   ASSERT_EQ(two.announce(PH_RECV_BUFFER, two.memory.bytes().first(1000)), PH_OK);
   ASSERT_TRUE(two.find(Lending::any(PH_RECV_BUFFER)));
-  auto& taker = two.ranks[1];
+  auto& sink = two.ranks[1];
   const std::span all(own);
   const auto put = [&](std::uint64_t offset, std::size_t size) {
-    return api::put_buffer(taker, two.buffer, offset,
+    return api::put_buffer(sink, two.buffer, offset,
                            two.put(all.first(size), PH_NO_RCE | PH_NO_LCE));
   };
   EXPECT_EQ(put(0, 1001), PH_ERR_RANGE);
@@ -110,15 +110,15 @@ TEST(Buffers, a_transfer_that_does_not_fit_its_buffer_is_refused_and_nothing_goe
   EXPECT_EQ(put(1001, 0), PH_ERR_RANGE);
   EXPECT_EQ(put(~std::uint64_t{0}, 1), PH_ERR_RANGE) << "the sum wraps around";
   ph_get_args get = get_args(all.first(8), {}, two.local_id, two.remote_id);
-  EXPECT_EQ(api::get_buffer(taker, two.buffer, 0, get), PH_ERR_ACCESS);
+  EXPECT_EQ(api::get_buffer(sink, two.buffer, 0, get), PH_ERR_ACCESS);
   EXPECT_EQ(put(1000, 0), PH_OK);
   EXPECT_EQ(put(0, 1000), PH_OK);
   ph_put_args null = two.put({}, 0);
   null.size_bytes = 8;
-  EXPECT_EQ(api::put_buffer(taker, two.buffer, 0, null), PH_ERR_ARGUMENT);
-  ASSERT_EQ(api::finish(taker, two.buffer), PH_OK);
+  EXPECT_EQ(api::put_buffer(sink, two.buffer, 0, null), PH_ERR_ARGUMENT);
+  ASSERT_EQ(api::finish(sink, two.buffer), PH_OK);
   EXPECT_EQ(put(0, 8), PH_ERR_NOT_FOUND);
-  EXPECT_EQ(api::finish(taker, two.buffer), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(api::finish(sink, two.buffer), PH_ERR_NOT_FOUND);
 }
 
 TEST(Buffers, what_another_rank_has_taken_is_not_found_here) {

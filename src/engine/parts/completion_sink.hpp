@@ -26,7 +26,7 @@ static_assert(offsetof(ph_completion, kind) == offsetof(ph_completion, id_size_b
   std::memcpy(reinterpret_cast<std::byte*>(&to) + offset, &both, sizeof both);
 }
 
-struct Taker {
+struct CompletionSink {
   ph_query query{};
   ph_completion* out = nullptr;
   std::size_t capacity = 0;
@@ -54,9 +54,9 @@ struct Taker {
   }
 };
 
-// A taker of one completion with an id of at most 8 bytes, small enough to stay in registers: what
+// A sink of one completion with an id of at most 8 bytes, small enough to stay in registers: what
 // ph_probe_u64() fills on its fast path.
-struct OneTaker {
+struct SingleSink {
   ph_query query{};
   ph_u64_completion found{0, PH_ANY_RANK, 0, 0, PH_OK};
 
