@@ -215,7 +215,7 @@ std::string World::leftovers_of(const ph_context& one) const {
   for (ph_rank peer = 0; peer < contexts_.size(); ++peer)
     if (parts_->conductor.is_stopped(peer) && transport_of(one).link_to(peer) != nullptr)
       return "keeps its link to rank " + std::to_string(peer) + ", which died";
-  const auto held = one.engine->holdings();
+  const auto held = one.engine->resource_use();
   // Two ids and a payload for each request, an id for each completion and each slot of a ledger,
   // a payload for each announcement of a peer; the pools grow by 64 blocks.
   const base::Config& config = one.config;

@@ -87,7 +87,7 @@ class Engine final : private transport::Sink, private EngineState {
 
   // What another lane of this context is made of; contact.cpp.
   ph_status open_lane(std::uint32_t number, Parts& parts);
-  Holdings holdings() noexcept;  // holdings.cpp
+  ResourceUse resource_use() noexcept;  // resource_use.cpp
   const SourceCache& sources() const noexcept { return sources_; }
   // service_port.cpp; service(): null if this version has none of that owner. Throws bad_alloc.
   service::Service* service(wire::Owner owner);

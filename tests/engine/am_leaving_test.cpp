@@ -35,7 +35,7 @@ ph_status end_audited(ph_context* lane) {
   }
   LaneGuard guard(*lane->lane, LaneGuard::Kind::closed_too);
   const ph_status status = lane->engine->finalize(guard, {});
-  const engine::Holdings held = lane->engine->holdings();
+  const engine::ResourceUse held = lane->engine->resource_use();
   EXPECT_EQ(held.queued, 0u);
   EXPECT_EQ(held.requests, 0u);
   EXPECT_EQ(held.pins, 0u);
@@ -182,7 +182,7 @@ class Side {
     while (count_now(lane_, PH_EITHER) != 0) {
     }
     const engine::LaneGuard guard(*lane_->lane);
-    const engine::Holdings held = lane_->engine->holdings();
+    const engine::ResourceUse held = lane_->engine->resource_use();
     EXPECT_EQ(held.queued, 0u);
     EXPECT_EQ(held.requests, 0u);
     EXPECT_EQ(held.events, 0);

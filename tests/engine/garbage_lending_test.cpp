@@ -62,7 +62,7 @@ TEST_P(GarbageLending, every_malformed_record_ends_its_sender_and_nothing_else) 
     EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL);
     attack.expect_nothing_else_harmed();
     EXPECT_TRUE(attack.memory().untouched());
-    EXPECT_EQ(attack.ranks()[kVictim].holdings().blocks, 0u);
+    EXPECT_EQ(attack.ranks()[kVictim].resource_use().blocks, 0u);
   }
 }
 

@@ -147,7 +147,7 @@ TEST_P(Seam, a_peer_that_is_cut_off_without_memory_is_lost_whole) {
     for (int k = 0; k < 300; ++k) two[0].serve();
     EXPECT_EQ(at(0).events, has_body ? "mxl" : "mx") << allowed;
     EXPECT_NE(at(0).port.state(1), PH_OK);
-    EXPECT_EQ(two[0].holdings().queued, 0u);
+    EXPECT_EQ(two[0].resource_use().queued, 0u);
   }
 }
 
@@ -215,7 +215,7 @@ TEST_P(Seam, room_that_a_service_fills_comes_whole_between_the_puts_of_the_user)
   }));
   EXPECT_EQ(said, kCount);
   EXPECT_EQ(first_difference(memory.bytes().first(1500), 99), 1500u);
-  EXPECT_EQ(ranks[0].holdings().queued, 0u);
+  EXPECT_EQ(ranks[0].resource_use().queued, 0u);
 }
 
 TEST_P(Seam, a_turn_that_finds_no_memory_comes_again) {

@@ -150,7 +150,7 @@ struct RequestSweep {
 
 // What operations hold on to. All but most_blocks is zero where nothing is under way and everything
 // was probed.
-struct Holdings {
+struct ResourceUse {
   std::uint64_t requests = 0;
   std::int64_t events = 0;        // promised or waiting
   std::uint64_t blocks = 0;       // of ids and payloads

@@ -19,8 +19,8 @@ struct Lone : Two {
     ranks.turn();
     EXPECT_EQ(count(1, PH_EITHER), 0u);
     EXPECT_TRUE(memory.untouched());
-    EXPECT_EQ(ranks[0].holdings().requests, 0u);
-    EXPECT_EQ(ranks[0].holdings().events, 0);
+    EXPECT_EQ(ranks[0].resource_use().requests, 0u);
+    EXPECT_EQ(ranks[0].resource_use().events, 0);
   }
 };
 
@@ -110,7 +110,7 @@ TEST(Alone, a_kernel_that_refuses_in_the_middle_ends_it_with_an_error_and_stages
   EXPECT_NE(lone.ranks[0].last_error().what.find("has gone"), std::string::npos);
   EXPECT_EQ(lone.count(1, PH_REMOTE), 0u);
   EXPECT_LT(first_difference(lone.memory.bytes().first(20000), 3), 20000u);
-  EXPECT_EQ(lone.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(lone.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(Alone, a_get_whose_way_goes_is_not_asked_of_its_owner) {
@@ -164,12 +164,12 @@ TEST(Alone, a_small_source_is_the_callers_at_once_also_where_the_put_has_to_wait
   ph_put_args args = lone.put(source, PH_ALONE);
   args.target.address += 50000;
   ASSERT_EQ(lone.ranks[0].put(1, args), PH_OK);
-  EXPECT_NE(lone.ranks[0].holdings().requests, 0u) << "neither is over";
+  EXPECT_NE(lone.ranks[0].resource_use().requests, 0u) << "neither is over";
   fill(source, 9);
   for (int i = 0; i < 20; ++i) lone.ranks.turn();
   EXPECT_EQ(first_difference(lone.memory.bytes().subspan(50000, 8), 4), 8u);
   EXPECT_EQ(lone.count(0, PH_LOCAL), 2u);
-  EXPECT_EQ(lone.ranks[0].holdings().blocks, 0u);
+  EXPECT_EQ(lone.ranks[0].resource_use().blocks, 0u);
 }
 
 TEST(Alone, a_vectored_put_goes_whole_by_such_a_way_or_not_at_all) {

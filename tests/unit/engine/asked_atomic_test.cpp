@@ -78,7 +78,7 @@ struct Asking : Two {
   void expect_nothing_left() {
     for (const Rank rank : {0u, 1u}) {
       static_cast<void>(ranks.probe(rank, PH_EITHER));
-      const Holdings left = ranks[rank].holdings();
+      const ResourceUse left = ranks[rank].resource_use();
       EXPECT_EQ(left.requests, 0u) << rank;
       EXPECT_EQ(left.events, 0) << rank;
       EXPECT_EQ(left.queued, 0u) << rank;

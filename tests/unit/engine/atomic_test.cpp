@@ -47,7 +47,7 @@ TEST(Atomic, on_mapped_memory_it_is_over_when_the_call_returns) {
   EXPECT_EQ(two.ranks.probe(0, PH_LOCAL).size(), 1u);
   EXPECT_EQ(two.last_record().kind, wire::Kind::put) << "a notification";
   EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(Atomic, elsewhere_its_owner_carries_it_out_and_answers) {
@@ -61,7 +61,7 @@ TEST(Atomic, elsewhere_its_owner_carries_it_out_and_answers) {
   EXPECT_EQ(two.fetched, 1000u) << "the answer was not read";
   EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, two.local_id);
   EXPECT_EQ(two.fetched, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(Atomic, one_that_needs_nobody_does_not_overtake_one_that_does) {
@@ -139,7 +139,7 @@ TEST(Atomic, to_a_lost_peer_ends_with_its_error) {
   ASSERT_EQ(two.add(5), PH_OK);
   two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "it has ended", 1};
   EXPECT_EQ(two.ranks.take(0, PH_LOCAL).status, PH_ERR_PEER);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 }  // namespace

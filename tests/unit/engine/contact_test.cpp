@@ -53,9 +53,9 @@ TEST(Contact, a_queued_put_to_a_peer_that_goes_is_told_once_with_the_error) {
       ph_result result{};
       EXPECT_EQ(two.ranks[0].test(request, result), PH_ERR_PEER);
       EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
-      EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-      EXPECT_EQ(two.ranks[0].holdings().events, 0);
-      EXPECT_EQ(two.ranks[0].holdings().blocks, 0u);
+      EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+      EXPECT_EQ(two.ranks[0].resource_use().events, 0);
+      EXPECT_EQ(two.ranks[0].resource_use().blocks, 0u);
     }
 }
 
@@ -127,9 +127,9 @@ TEST(Contact, a_peer_that_is_lost_with_its_ring_full_takes_no_notification_after
   std::uint64_t line = 1;                                // the meeting took one
   for (; line < 63 + way.credits.lines_given(); ++line)  // the last is kept for a jump
     ASSERT_EQ(two.ranks[0].put(1, two.put({two.memory.data(), 8}, PH_NO_LCE | PH_NO_RCE)), PH_OK);
-  ASSERT_EQ(two.ranks[0].holdings().requests, 0u);
+  ASSERT_EQ(two.ranks[0].resource_use().requests, 0u);
   ASSERT_EQ(two.ranks[0].notify(1, 5), PH_OK);
-  ASSERT_EQ(two.ranks[0].holdings().requests, 1u) << "it waits for a line";
+  ASSERT_EQ(two.ranks[0].resource_use().requests, 1u) << "it waits for a line";
   two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "gone", 1};
   two.ranks[0].serve();
   two.ranks[0].serve();

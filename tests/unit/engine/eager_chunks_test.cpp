@@ -51,7 +51,7 @@ TEST_F(EagerChunksTest, a_put_is_one_line_and_is_taken_by_the_probe_that_meets_i
     two_.ranks.turn();
   }
   EXPECT_TRUE(two_.memory.guards_whole());
-  EXPECT_EQ(two_.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two_.ranks[0].resource_use().events, 0);
 }
 
 TEST_F(EagerChunksTest, other_sizes_go_as_before_and_land_the_same) {
@@ -122,7 +122,7 @@ TEST_F(EagerChunksTest, what_finds_no_credit_queues_and_keeps_its_order_and_its_
     EXPECT_EQ(first_difference({landing() + id * 1024, 193 + id * 20}, id), 193 + id * 20);
   }
   for (std::uint64_t id = 1; id <= 40; ++id) EXPECT_EQ(two_.ranks.take(0, PH_LOCAL).id, id);
-  EXPECT_EQ(two_.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two_.ranks[0].resource_use().events, 0);
 }
 
 // More than one lap of both rings, taken on the fast path, which now and then has to look around:

@@ -86,7 +86,7 @@ TEST(Finalize, it_does_not_give_up_while_payloads_land_whose_ids_are_late) {
                                   [&] {
                                     seat.own_time_ns += 20'000'000;
                                     two.ranks[1].serve();
-                                    if (two.ranks[0].holdings().requests == 0)
+                                    if (two.ranks[0].resource_use().requests == 0)
                                       two.ranks.probe(1, PH_REMOTE);
                                   }),
             PH_OK)

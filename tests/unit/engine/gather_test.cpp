@@ -145,7 +145,7 @@ TEST(Gather, cards_move_blocks_one_by_one) {
       std::fill(two.memory.bytes().begin(), two.memory.bytes().end(), std::byte{0});
     }
     expect_idle(two);
-    EXPECT_EQ(two.ranks[0].holdings().pins, 0u);
+    EXPECT_EQ(two.ranks[0].resource_use().pins, 0u);
   }
 }
 

@@ -49,8 +49,8 @@ class GetTakeovers : public testing::Test {
     for (int i = 0; i < 50; ++i) two_.ranks.turn();
     EXPECT_EQ(two_.count(0, PH_EITHER), 0u);
     EXPECT_EQ(two_.count(1, PH_EITHER), 0u);
-    EXPECT_EQ(two_.ranks[0].holdings().requests, 0u);
-    EXPECT_EQ(two_.ranks[0].holdings().events, 0);
+    EXPECT_EQ(two_.ranks[0].resource_use().requests, 0u);
+    EXPECT_EQ(two_.ranks[0].resource_use().events, 0);
   }
   void overwrite(std::span<std::byte> landing) {
     std::memset(landing.data(), 0xee, landing.size());
@@ -98,7 +98,8 @@ TEST_F(GetTakeovers, the_kernel_takes_over_when_its_time_has_passed_and_not_befo
   EXPECT_EQ(calls(), 5u);
   expect_one(1);
   EXPECT_EQ(first_difference(landing, 3), landing.size());
-  EXPECT_EQ(two_.ranks[0].holdings().requests, 0u) << "nothing is held for an answer that is late";
+  EXPECT_EQ(two_.ranks[0].resource_use().requests, 0u)
+      << "nothing is held for an answer that is late";
 }
 
 TEST_F(GetTakeovers, nothing_overwrites_the_destination_once_it_is_its_callers_again) {
@@ -229,7 +230,7 @@ TEST_F(GetTakeovers, where_there_is_no_room_for_the_question_the_kernel_copies_a
   const auto source = filled(8, 7);
   const auto put = [&source](Two& two) {
     EXPECT_EQ(two.ranks[0].put(1, two.put(source, PH_NO_LCE | PH_NO_RCE)), PH_OK);
-    return two.ranks[0].holdings().requests == 0;  // else it had to queue
+    return two.ranks[0].resource_use().requests == 0;  // else it had to queue
   };
   Two other(many_requests());
   unsigned fit = 0;
@@ -285,8 +286,8 @@ TEST_F(GetTakeovers, a_lost_owner_fails_what_it_was_asked_for_and_nothing_that_i
   seat().gone[1] = {PH_ERR_PEER, 0, "it has ended", 1};
   serve_alone();
   expect_one(2, PH_ERR_PEER);
-  EXPECT_EQ(two_.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two_.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two_.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two_.ranks[0].resource_use().events, 0);
 }
 
 TEST_F(GetTakeovers, a_cancel_of_what_was_asked_for_is_too_late) {

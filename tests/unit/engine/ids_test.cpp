@@ -17,18 +17,18 @@ TEST(Ids, without_credit_both_ids_of_a_put_wait_in_order_until_it_goes_out) {
     for (std::uint64_t i = 0; i < kLedger; ++i) EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, i);
     for (int i = 0; i < 200; ++i) two.ranks.turn();
     EXPECT_EQ(two.count(0, PH_LOCAL), 0u) << "its put holds a request: it is not over";
-    EXPECT_EQ(two.ranks[0].holdings().requests, kCount - kLedger);
+    EXPECT_EQ(two.ranks[0].resource_use().requests, kCount - kLedger);
     for (std::uint64_t i = kLedger; i < kCount; ++i) {
       EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, i - kLedger);
       const ph_completion local = two.ranks.take(0, PH_LOCAL);
       EXPECT_EQ(local.id, i);
       EXPECT_EQ(local.outstanding, kCount - i - 1);
-      EXPECT_EQ(two.ranks[0].holdings().requests, kCount - i - 1);
+      EXPECT_EQ(two.ranks[0].resource_use().requests, kCount - i - 1);
     }
     for (std::uint64_t i = kCount - kLedger; i < kCount; ++i)
       EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, i);
-    EXPECT_EQ(two.ranks[0].holdings().blocks, 0u);
-    EXPECT_EQ(two.ranks[0].holdings().events, 0);
+    EXPECT_EQ(two.ranks[0].resource_use().blocks, 0u);
+    EXPECT_EQ(two.ranks[0].resource_use().events, 0);
   }
 }
 
@@ -55,8 +55,8 @@ TEST(Ids, a_packed_put_without_credit_is_over_for_its_request_when_it_goes_out) 
   for (int i = 0; i < 200; ++i) two.ranks.turn();
   EXPECT_EQ(two.count(1, PH_REMOTE), 0u);
   EXPECT_EQ(first_difference(two.memory.bytes().first(8), 1), 8u);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().blocks, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().blocks, 0u);
 }
 
 // A serial loop: a put, then its local id, with next to no requests. The target takes one id only
@@ -84,7 +84,7 @@ TEST(Ids, who_waits_for_the_local_id_of_each_put_never_finds_the_requests_used_u
         }
         ASSERT_EQ(local.size(), 1u);
         EXPECT_EQ(local[0].id, i);
-        EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+        EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
       }
       EXPECT_GE(taken, 196u) << "there is back-pressure: the ledger has 4";
     }

@@ -24,7 +24,7 @@ class LocalMemory : public testing::TestWithParam<Posting> {
   }
   static void expect_nothing_held(Cards& two) {
     EXPECT_EQ(two.ranks[0].sources().pins(), 0u);
-    EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+    EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
   }
   // Its three pieces, less 96 bytes, are at rank 1, and both sides hear of it.
   static void expect_put(Cards& two) {

@@ -44,7 +44,7 @@ TEST_F(Lost, each_put_that_had_gone_is_told_though_its_local_id_was_given) {
     EXPECT_EQ(found[id - 1].status, PH_ERR_PEER);
     EXPECT_EQ(found[id - 1].peer, 1u);
   }
-  EXPECT_EQ(two_.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two_.ranks[0].resource_use().events, 0);
 }
 
 TEST_F(Lost, who_sleeps_for_any_local_id_is_told) {
@@ -191,8 +191,8 @@ TEST_P(EarlyAnnouncement, is_told_though_its_local_id_was_given) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].id, two_.local_id);
   EXPECT_EQ(found[0].status, PH_ERR_PEER);
-  EXPECT_EQ(two_.ranks[0].holdings().events, 0);
-  EXPECT_EQ(two_.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two_.ranks[0].resource_use().events, 0);
+  EXPECT_EQ(two_.ranks[0].resource_use().requests, 0u);
   EXPECT_EQ(finalize(), PH_ERR_PEER);
 }
 

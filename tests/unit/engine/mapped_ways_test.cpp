@@ -41,10 +41,10 @@ TEST_P(MappedWays, put_needs_nobody_up_to_a_piece) {
     sources.push_back(filled(4096, i + 1));
     ASSERT_EQ(two.put(sources[i], i, i * 4096), PH_OK);
   }
-  ASSERT_EQ(two.ranks[0].holdings().requests, 0u) << "nothing queues before it";
+  ASSERT_EQ(two.ranks[0].resource_use().requests, 0u) << "nothing queues before it";
   auto third = filled(2048, 3);
   ASSERT_EQ(two.put(third, 2, 8192), PH_OK);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u) << "it is over";
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u) << "it is over";
   std::vector<std::uint64_t> ids;
   for (int i = 0; i < 1000; ++i)  // rank 0 never calls again
     for (const auto& one : two.ranks.probe(1, PH_REMOTE)) ids.push_back(one.id);

@@ -48,7 +48,7 @@ TEST(Messages, that_must_go_queue_in_order_and_nothing_overtakes_them) {
   const Heard heard = two.heard(said + 2);
   EXPECT_EQ(heard[said], "first|p");
   EXPECT_EQ(heard[said + 1], "second|");
-  EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().queued, 0u);
 }
 
 TEST(Messages, that_queue_are_covered_by_a_fence_and_those_behind_it_are_not) {
@@ -89,7 +89,7 @@ TEST(Messages, behind_all_come_after_the_bytes_that_were_posted_before) {
   };
   EXPECT_EQ(two.heard(2), (Heard{"behind|", "then|"}));
   EXPECT_EQ(landed.front(), 20'000u);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(Messages, with_a_body_come_whole_and_in_the_order_of_the_calls) {
@@ -102,8 +102,8 @@ TEST(Messages, with_a_body_come_whole_and_in_the_order_of_the_calls) {
   EXPECT_EQ(two.heard(4), (Heard{"before|", "body(", ")", "after|"}));
   EXPECT_EQ(two.at(1).body, body);
   EXPECT_EQ(two.heard(1, 0), Heard{"local 1 77 0"});
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().queued, 0u);
 }
 
 TEST(Messages, with_more_bodies_than_the_quota_are_told_to_come_again) {
@@ -134,8 +134,8 @@ TEST(Messages, to_a_rank_that_is_lost_end_and_hold_nothing) {
   EXPECT_EQ(two.at(0).heard, Heard{"local 1 5 " + std::to_string(PH_ERR_PEER)});
   EXPECT_EQ(two.at(0).say(1, "never"), PH_ERR_PEER);
   EXPECT_EQ(two.at(0).port.say_words(1, 1), PH_ERR_PEER);
-  EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().queued, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct Flooded : Two {
 TEST(Overflow, notifications_beyond_the_ledger_arrive_in_order_without_their_sender) {
   Flooded two;
   two.notify(200);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
   two.take_all();
   EXPECT_EQ(two.expected, 200u);
 }
@@ -76,7 +76,7 @@ TEST(Overflow, a_full_ring_still_announces_it) {
   chosen.config.overflow_bytes = 16 << 10;
   Flooded two(chosen);
   two.notify(500);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
   two.take_all();
   EXPECT_EQ(two.expected, 500u);
 }
@@ -100,7 +100,7 @@ TEST(Overflow, ids_of_every_length_arrive) {
       EXPECT_EQ(std::memcmp(one.long_id, id.data(), size), 0) << size;
     }
   }
-  EXPECT_EQ(two.ranks[1].holdings().blocks, 0u);
+  EXPECT_EQ(two.ranks[1].resource_use().blocks, 0u);
 }
 
 TEST(Overflow, ids_of_puts_whose_bytes_have_gone_follow_in_order) {
@@ -138,9 +138,9 @@ TEST(Overflow, room_comes_back_before_all_was_taken) {
   Flooded two(chosen);
   two.notify(4 + 256);
   while (two.expected < 200) EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.expected++);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
   two.notify(64);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
   two.take_all();
   EXPECT_EQ(two.expected, two.next);
 }
@@ -159,7 +159,7 @@ TEST(Overflow, a_receiver_that_finalizes_drops_them) {
   two.notify(100);
   LaneGuard guard(two.ranks.lane(1));
   EXPECT_EQ(two.ranks[1].finalize(guard), PH_OK);
-  EXPECT_EQ(two.ranks[1].holdings().blocks, 0u);
+  EXPECT_EQ(two.ranks[1].resource_use().blocks, 0u);
 }
 
 struct Garbage {
@@ -190,7 +190,7 @@ TEST(Overflow, what_the_receiver_says_it_took_is_not_believed_beyond_what_was_se
   two.notify(50);
   two.ranks.net().way(0, 1).taken.value.store(1 << 20, std::memory_order_release);
   two.notify(10);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(PeerView, contact_makes_a_link_and_sends_nothing) {
   EXPECT_TRUE(ranks.probe(0, PH_EITHER).empty());
   EXPECT_TRUE(ranks.probe(1, PH_EITHER).empty());
   ASSERT_EQ(PeerView(ranks[0]).contact(1), PH_OK) << "it exists";
-  EXPECT_EQ(ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(ranks[0].resource_use().requests, 0u);
 }
 
 TEST(PeerView, the_end_of_a_peer_that_was_only_contacted_is_told) {

@@ -33,7 +33,7 @@ class RandomPosts {
       EXPECT_GT(id, last) << "out of order";
       last = id;
     }
-    const auto left = cards_.ranks[0].holdings();
+    const auto left = cards_.ranks[0].resource_use();
     EXPECT_EQ(left.requests, 0u);
     EXPECT_EQ(left.events, 0);
     EXPECT_EQ(left.queued, 0u);

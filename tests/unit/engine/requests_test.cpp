@@ -49,7 +49,7 @@ TEST(RequestPool, and_payloads_beyond_the_usual_are_given_back_when_nothing_is_u
   Two two(chosen);
   const auto source = filled(8, 1);
   for (std::uint64_t i = 0; i < kPuts; ++i) ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
-  EXPECT_GT(two.ranks[0].holdings().most_blocks, kPuts / 2);
+  EXPECT_GT(two.ranks[0].resource_use().most_blocks, kPuts / 2);
   for (std::uint64_t i = 0; i < kPuts; ++i)
     ASSERT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
   const auto rest = [&two] {
@@ -59,10 +59,10 @@ TEST(RequestPool, and_payloads_beyond_the_usual_are_given_back_when_nothing_is_u
   rest();
   while (two.count(0, PH_LOCAL) != 0) {
   }
-  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 0);
   for (int i = 0; i < 10; ++i) rest();
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_LE(two.ranks[0].holdings().most_blocks, kPuts / 2);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_LE(two.ranks[0].resource_use().most_blocks, kPuts / 2);
   ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
   EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
   EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, two.local_id);
@@ -137,8 +137,8 @@ TEST(Requests, a_get_is_done_when_its_data_is_here_and_is_taken_once) {
   two.handle = stale;
   EXPECT_EQ(two.test(), PH_ERR_NOT_FOUND);
   EXPECT_EQ(two.await(two.handle), PH_ERR_NOT_FOUND);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 0);
 }
 
 TEST(Requests, one_that_was_not_taken_counts_against_the_limit_and_no_more_once_it_was) {
@@ -154,7 +154,7 @@ TEST(Requests, one_that_was_not_taken_counts_against_the_limit_and_no_more_once_
     }
   }
   ASSERT_TRUE(two.ranks.eventually([&] { return two.test() == PH_OK; }));
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(Requests, a_wait_for_one_leaves_the_others) {

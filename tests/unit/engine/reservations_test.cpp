@@ -65,7 +65,7 @@ TEST(Reservation, comes_as_a_body_from_where_it_was_filled) {
   ASSERT_EQ(two.commit(1000, "mine"), PH_OK);
   EXPECT_EQ(two.heard(2), (Heard{"mine(", ")"}));
   EXPECT_EQ(two.at(1).body, source);
-  EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().queued, 0u);
 }
 
 TEST(Reservation, goes_round_the_ring_with_every_size) {
@@ -311,7 +311,7 @@ TEST(Reservation, outlives_its_peer_and_says_so_when_it_is_committed) {
     ASSERT_EQ(two.at(0).lost.size(), 1u);
     EXPECT_EQ(two.let_go(), 0u) << "its room can be written";
     two.port().fill(1, two.room.data(), filled(1000, 3));
-    EXPECT_EQ(two.ranks[0].holdings().queued, 1u);
+    EXPECT_EQ(two.ranks[0].resource_use().queued, 1u);
     if (commits) {
       EXPECT_EQ(two.commit(1000), PH_ERR_PEER);
       EXPECT_NE(two.port().last_error().what.find("rank 1"), std::string::npos);
@@ -319,7 +319,7 @@ TEST(Reservation, outlives_its_peer_and_says_so_when_it_is_committed) {
       two.port().cancel_room(1);
     }
     EXPECT_EQ(two.let_go(), 1u);
-    EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
+    EXPECT_EQ(two.ranks[0].resource_use().queued, 0u);
     EXPECT_EQ(two.reserve(100), PH_ERR_PEER);
   }
 }

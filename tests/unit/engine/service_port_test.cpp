@@ -88,8 +88,8 @@ TEST(ServicePort, promises_no_more_than_the_users_requests_and_renounces_without
   std::size_t found = 0;
   while (const std::size_t some = two.count(0, PH_LOCAL)) found += some;
   EXPECT_EQ(found, promises.size());
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 0);
 }
 
 TEST(ServicePort, tells_an_error_of_what_was_over) {
@@ -109,7 +109,7 @@ TEST(ServicePort, tells_an_error_of_what_was_over) {
   EXPECT_EQ(two.ranks[0].last_error().what, "it went");
   two.at(0).port.release(promise);
   two.at(0).port.complete(promise, PH_OK);  // of nothing: nothing happens
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(ServicePort, promises_beyond_the_users_requests_and_keeps_others_waiting_for_that) {
@@ -124,7 +124,7 @@ TEST(ServicePort, promises_beyond_the_users_requests_and_keeps_others_waiting_fo
     promises.push_back(promise);
   end.is_beyond = true;
   for (int i = 0; i < 3; ++i) ASSERT_NE(promises.emplace_back(two.at(0).port.promise(end)), 0u);
-  EXPECT_EQ(two.ranks[0].holdings().events, most + 3);
+  EXPECT_EQ(two.ranks[0].resource_use().events, most + 3);
   const auto end_one = [&] {
     two.at(0).port.complete(promises.back(), PH_OK);
     two.at(0).port.release(promises.back());
@@ -136,7 +136,7 @@ TEST(ServicePort, promises_beyond_the_users_requests_and_keeps_others_waiting_fo
     EXPECT_EQ(two.at(0).port.promise(end), 0u) << "they are in the way";
     end_one();
   }
-  EXPECT_EQ(two.ranks[0].holdings().events, most);
+  EXPECT_EQ(two.ranks[0].resource_use().events, most);
   EXPECT_EQ(two.at(0).port.promise(end), 0u);
   end_one();
   EXPECT_NE(promises.emplace_back(two.at(0).port.promise(end)), 0u);
@@ -145,8 +145,8 @@ TEST(ServicePort, promises_beyond_the_users_requests_and_keeps_others_waiting_fo
   two.at(0).port.renounce(promises.back());
   promises.pop_back();
   while (!promises.empty()) end_one();
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 0);
 }
 
 TEST(ServicePort, reports_late_with_the_local_id_and_words_and_the_completion_takes_nobodys_room) {
@@ -158,7 +158,7 @@ TEST(ServicePort, reports_late_with_the_local_id_and_words_and_the_completion_ta
   EXPECT_EQ(found[0].status, PH_ERR_NOT_FOUND);
   EXPECT_EQ(found[0].id, 77u);
   EXPECT_EQ(found[0].peer, 1u);
-  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 0);
   two.at(0).port.report_late(12, 1, PH_ERR_NOT_FOUND, nullptr);  // of nobody: nothing happens
   EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
 }

@@ -190,10 +190,10 @@ TEST(Services, of_a_promise_are_asked_when_the_user_cancels) {
   two.at(0).port.complete(promise, PH_OK);
   EXPECT_EQ(two.ranks[0].test(request, result), PH_OK);
   EXPECT_EQ(result.size_bytes, 100u);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 1u) << "until the service lets go";
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 1u) << "until the service lets go";
   two.at(0).port.release(promise);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 0);
 }
 
 TEST(Services, are_counted_by_name_behind_what_the_engine_counts_also_before_they_are_used) {

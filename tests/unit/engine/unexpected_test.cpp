@@ -9,12 +9,12 @@ TEST(Unexpected, an_id_that_nobody_has_probed_for_is_kept_and_comes_before_the_n
   two.remote_id = 1;
   ASSERT_EQ(two.ranks[0].put(1, two.put({})), PH_OK);
   for (int i = 0; i < 3; ++i) two.ranks[1].serve();
-  EXPECT_EQ(two.ranks[1].holdings().queued, 1u) << "it is kept";
+  EXPECT_EQ(two.ranks[1].resource_use().queued, 1u) << "it is kept";
   two.remote_id = 2;
   ASSERT_EQ(two.ranks[0].put(1, two.put({})), PH_OK);
   EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 1u);
   EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 2u);
-  EXPECT_EQ(two.ranks[1].holdings().queued, 0u);
+  EXPECT_EQ(two.ranks[1].resource_use().queued, 0u);
 }
 
 TEST(Unexpected, ids_that_are_kept_take_ledger_credit_until_they_are_probed) {
@@ -24,7 +24,7 @@ TEST(Unexpected, ids_that_are_kept_take_ledger_credit_until_they_are_probed) {
     ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_NO_LCE)), PH_OK);
   }
   for (int i = 0; i < 50; ++i) two.ranks.turn();
-  EXPECT_EQ(two.ranks[1].holdings().queued, 4u);
+  EXPECT_EQ(two.ranks[1].resource_use().queued, 4u);
   for (std::uint64_t i = 0; i < 6; ++i) EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, i);
 }
 

@@ -200,7 +200,7 @@ TEST(Vectored, a_lost_peer_ends_it_with_one_error) {
     EXPECT_EQ(done.status, PH_ERR_PEER);
     EXPECT_EQ(done.id, two.local_id);
     EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
-    EXPECT_EQ(two.ranks[0].holdings().blocks, 0u);
+    EXPECT_EQ(two.ranks[0].resource_use().blocks, 0u);
   }
 }
 

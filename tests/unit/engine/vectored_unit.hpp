@@ -63,9 +63,9 @@ class Blocks {
 // Nothing is held where nothing is under way.
 inline void expect_idle(Two& two) {
   for (const Rank rank : {0u, 1u}) {
-    EXPECT_EQ(two.ranks[rank].holdings().requests, 0u) << "rank " << rank;
-    EXPECT_EQ(two.ranks[rank].holdings().blocks, 0u) << "rank " << rank;
-    EXPECT_EQ(two.ranks[rank].holdings().events, 0) << "rank " << rank;
+    EXPECT_EQ(two.ranks[rank].resource_use().requests, 0u) << "rank " << rank;
+    EXPECT_EQ(two.ranks[rank].resource_use().blocks, 0u) << "rank " << rank;
+    EXPECT_EQ(two.ranks[rank].resource_use().events, 0) << "rank " << rank;
   }
 }
 

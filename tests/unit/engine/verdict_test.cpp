@@ -89,7 +89,7 @@ TEST(VerdictEarly, on_a_put_of_several_chunks_ends_the_put_and_names_all_of_it) 
     }
     EXPECT_NE(forger.ranks()[0].last_error().what.find("60000 bytes at 0x40"), std::string::npos)
         << forger.ranks()[0].last_error().what;
-    EXPECT_EQ(forger.ranks()[0].holdings().requests, 0u);
+    EXPECT_EQ(forger.ranks()[0].resource_use().requests, 0u);
   }
 }
 

@@ -37,13 +37,13 @@ struct Late : Two {
       }
       return expected == count;
     }));
-    EXPECT_EQ(ranks[0].holdings().requests, 0u);
+    EXPECT_EQ(ranks[0].resource_use().requests, 0u);
   }
   void expect_remotes(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(ranks.take(1, PH_REMOTE).id, i);
-    EXPECT_EQ(ranks[0].holdings().queued, 0u);
-    EXPECT_EQ(ranks[0].holdings().blocks, 0u);
-    EXPECT_EQ(ranks[0].holdings().events, 0);
+    EXPECT_EQ(ranks[0].resource_use().queued, 0u);
+    EXPECT_EQ(ranks[0].resource_use().blocks, 0u);
+    EXPECT_EQ(ranks[0].resource_use().events, 0);
   }
   void lose() {
     ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "the cable was cut", 1};
@@ -60,7 +60,7 @@ TEST(LateIds, of_puts_of_every_size_leave_nothing_but_themselves_and_come_in_ord
     const auto source = filled(size, 1);
     for (int i = 0; i < 30; ++i) ASSERT_EQ(two.put(source), PH_OK);
     two.expect_locals(30);
-    EXPECT_EQ(two.ranks[0].holdings().queued, 26u);
+    EXPECT_EQ(two.ranks[0].resource_use().queued, 26u);
     EXPECT_EQ(first_difference(two.memory.bytes().first(size), 1), size) << "it has landed";
     two.expect_remotes(30);
     ASSERT_EQ(two.put(source), PH_OK);
@@ -94,14 +94,14 @@ TEST(LateIds, may_be_long) {
     ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
     fill(std::as_writable_bytes(std::span(id)), 9);
   }
-  EXPECT_EQ(two.ranks[0].holdings().blocks, 26u);
+  EXPECT_EQ(two.ranks[0].resource_use().blocks, 26u);
   for (std::uint64_t i = 0; i < 30; ++i) {
     const ph_completion one = two.ranks.take(1, PH_REMOTE);
     ASSERT_EQ(one.id_size_bytes, 40u);
     EXPECT_EQ(one.id, i);
     EXPECT_EQ(static_cast<const std::uint64_t*>(one.long_id)[4], 4u);
   }
-  EXPECT_EQ(two.ranks[0].holdings().blocks, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().blocks, 0u);
 }
 
 TEST(LateIds, that_find_no_room_are_held_back_as_requests_and_then_refused) {
@@ -111,7 +111,7 @@ TEST(LateIds, that_find_no_room_are_held_back_as_requests_and_then_refused) {
   while (two.put({}, PH_NO_LCE) == PH_OK) {
   }
   EXPECT_EQ(two.next, 4u + 102 + 64);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 64u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 64u);
   two.expect_remotes(two.next);
 }
 
@@ -134,12 +134,12 @@ TEST(LateIds, are_reported_to_the_request_while_its_caller_has_not_taken_it) {
   args.request = &request;
   ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
   ASSERT_NE(request, PH_REQUEST_NONE);
-  EXPECT_TRUE(two.ranks.eventually([&] { return two.ranks[0].holdings().queued == 1; }));
+  EXPECT_TRUE(two.ranks.eventually([&] { return two.ranks[0].resource_use().queued == 1; }));
   two.lose();
   ph_result result{};
   EXPECT_EQ(two.ranks[0].test(request, result), PH_ERR_PEER);
   EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(LateIds, are_reported_when_the_peer_is_lost_unless_a_landing_was_all_that_was_asked_for) {
@@ -148,7 +148,7 @@ TEST(LateIds, are_reported_when_the_peer_is_lost_unless_a_landing_was_all_that_w
   for (int i = 0; i < 10; ++i) ASSERT_EQ(two.put({}), PH_OK);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(two.put(source, PH_DELIVERED), PH_OK);
   two.expect_locals(13);
-  EXPECT_EQ(two.ranks[0].holdings().queued, 9u);
+  EXPECT_EQ(two.ranks[0].resource_use().queued, 9u);
   two.lose();
   const auto found = two.ranks.probe(0, PH_LOCAL);
   ASSERT_EQ(found.size(), 6u);
@@ -156,8 +156,8 @@ TEST(LateIds, are_reported_when_the_peer_is_lost_unless_a_landing_was_all_that_w
     EXPECT_EQ(found[i].id, 4 + i);
     EXPECT_EQ(found[i].status, PH_ERR_PEER);
   }
-  EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two.ranks[0].resource_use().queued, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 0);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST(Echo, answers_and_the_answer_is_taken_once) {
   ASSERT_TRUE(echo_of(two.ranks[0]).take(result));
   EXPECT_EQ(result.value, 17u);
   EXPECT_FALSE(echo_of(two.ranks[0]).take(result));
-  EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().queued, 0u);
 }
 
 TEST(Echo, says_why_there_is_no_answer) {
@@ -34,7 +34,7 @@ TEST(Echo, says_why_there_is_no_answer) {
     EXPECT_EQ(result.status, PH_ERR_PEER);
   }
   two.ranks[0].serve();
-  EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().queued, 0u);
 }
 
 TEST(Echo, ends_a_peer_that_answers_what_nobody_asked) {

@@ -160,8 +160,8 @@ TEST(Buffers, of_a_rank_that_is_gone_only_what_came_along_is_left) {
   const std::span came(static_cast<const std::byte*>(two.buffer.data), 30);
   EXPECT_EQ(first_difference(came, 8), 30u);
   EXPECT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
-  EXPECT_EQ(two.ranks[1].holdings().queued, 0u);
-  EXPECT_EQ(two.ranks[1].holdings().blocks, 0u);
+  EXPECT_EQ(two.ranks[1].resource_use().queued, 0u);
+  EXPECT_EQ(two.ranks[1].resource_use().blocks, 0u);
 }
 
 TEST(Buffers, looking_for_what_cannot_be_is_refused) {
@@ -184,7 +184,7 @@ TEST(Buffers, a_finish_without_a_line_waits_and_the_caller_does_not) {
   EXPECT_TRUE(two.is_over());
   EXPECT_EQ(two.ended, PH_OK);
   two.turns();
-  EXPECT_EQ(two.ranks[1].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[1].resource_use().requests, 0u);
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ TEST(Rendezvous, a_small_send_buffer_comes_along_and_is_its_owners_at_once) {
   ASSERT_EQ(two.announce(PH_SEND_BUFFER, bytes), PH_OK);
   EXPECT_EQ(two.request, PH_REQUEST_NONE);
   fill(bytes, 6);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 1u) << "its place is taken until the peer is done";
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 1u)
+      << "its place is taken until the peer is done";
   ASSERT_TRUE(two.find(Lending::any(PH_SEND_BUFFER)));
   ASSERT_NE(two.buffer.data, nullptr);
   const std::span came(static_cast<const std::byte*>(two.buffer.data), bytes.size());
@@ -94,21 +95,21 @@ TEST(Rendezvous, a_small_send_buffer_comes_along_and_is_its_owners_at_once) {
   EXPECT_EQ(two.ranks.take(0, PH_REMOTE).id, two.remote_id) << "its owner hears of the get";
   ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   two.turns();
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two.ranks[1].holdings().blocks, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two.ranks[1].resource_use().blocks, 0u);
 }
 
 TEST(Rendezvous, a_wish_to_send_is_over_at_once_and_its_place_free_when_it_was_taken) {
   Lending two;
   ASSERT_EQ(two.announce(PH_SEND_REQUEST, {two.memory.data(), 1 << 20}), PH_OK);
   EXPECT_EQ(two.request, PH_REQUEST_NONE);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 1u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 1u);
   ASSERT_TRUE(two.find({PH_SEND_REQUEST, 0, 7, 1 << 20}));
   EXPECT_EQ(two.buffer.token, 0u);
   EXPECT_EQ(two.buffer.target.key, 0u);
   EXPECT_EQ(api::finish(two.ranks[1], two.buffer), PH_ERR_NOT_FOUND);
   two.turns();
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(Rendezvous, announcements_without_a_line_wait_in_order_and_can_be_cancelled) {
@@ -150,7 +151,7 @@ TEST(Rendezvous, what_has_gone_is_called_back_if_nobody_has_taken_it) {
   ASSERT_TRUE(two.is_over());
   EXPECT_EQ(two.ended, PH_ERR_NOT_FOUND);
   EXPECT_EQ(two.look(Lending::any(PH_RECV_BUFFER)), PH_AGAIN);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(Rendezvous, what_was_taken_is_not_called_back) {
@@ -185,7 +186,7 @@ TEST(Rendezvous, no_slot_for_a_registration_is_an_error_that_takes_nothing) {
   two.request = 5;
   EXPECT_EQ(two.announce(PH_RECV_BUFFER, bytes.subspan(9000, 5)), PH_ERR_MEMORY);
   EXPECT_EQ(two.request, 5u);
-  EXPECT_EQ(two.ranks[0].holdings().requests, two.ranks[0].config().max_regions);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, two.ranks[0].config().max_regions);
 }
 
 TEST(Rendezvous, announcements_to_a_peer_that_is_lost_end_with_its_error) {
@@ -198,7 +199,7 @@ TEST(Rendezvous, announcements_to_a_peer_that_is_lost_end_with_its_error) {
   ph_region found{};
   EXPECT_EQ(two.ranks[0].find_region({two.memory.address(), 16 << 10, 0}, found), PH_ERR_NOT_FOUND);
   EXPECT_EQ(two.announce(PH_RECV_BUFFER, two.memory.bytes()), PH_ERR_PEER);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
 }
 
 TEST(Rendezvous, finalize_does_not_wait_longer_than_its_limit_for_a_finish_that_never_comes) {

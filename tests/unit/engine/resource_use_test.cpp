@@ -4,47 +4,47 @@
 namespace photon::engine::test {
 namespace {
 
-bool is_nothing(const Holdings& held) {
+bool is_nothing(const ResourceUse& held) {
   return held.requests == 0 && held.events == 0 && held.blocks == 0 && held.queued == 0;
 }
 
-TEST(Holdings, are_nothing_before_and_after_an_operation) {
+TEST(ResourceUse, are_nothing_before_and_after_an_operation) {
   Cards two;
-  EXPECT_TRUE(is_nothing(two.ranks[0].holdings()));
-  EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
+  EXPECT_TRUE(is_nothing(two.ranks[0].resource_use()));
+  EXPECT_TRUE(is_nothing(two.ranks[1].resource_use()));
   ASSERT_EQ(two.put_pieces(2), PH_OK);
-  EXPECT_EQ(two.ranks[0].holdings().requests, 1u);
-  EXPECT_EQ(two.ranks[0].holdings().events, 1);
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 1u);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 1);
   two.serve(1);
-  EXPECT_EQ(two.ranks[1].holdings().queued, 1u) << "the id that is coming";
+  EXPECT_EQ(two.ranks[1].resource_use().queued, 1u) << "the id that is coming";
   two.land_all();
-  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
-  EXPECT_EQ(two.ranks[0].holdings().events, 1) << "the local id waits";
+  EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
+  EXPECT_EQ(two.ranks[0].resource_use().events, 1) << "the local id waits";
   EXPECT_EQ(two.local(), Ids{two.local_id});
   EXPECT_EQ(two.remote(), Ids{two.remote_id});
-  EXPECT_TRUE(is_nothing(two.ranks[0].holdings()));
-  EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
+  EXPECT_TRUE(is_nothing(two.ranks[0].resource_use()));
+  EXPECT_TRUE(is_nothing(two.ranks[1].resource_use()));
 }
 
-TEST(Holdings, blocks_of_long_ids_and_of_queued_payloads_come_back) {
+TEST(ResourceUse, blocks_of_long_ids_and_of_queued_payloads_come_back) {
   Cards two;
   two.fill_ledger();
   const std::string id = "an id of more bytes than eight";
   ph_put_args args = two.put({two.memory.data(), 16});
   args.local = args.remote = {id.data(), static_cast<std::uint32_t>(id.size())};
   ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
-  EXPECT_EQ(two.ranks[0].holdings().blocks, 3u) << "two ids and a payload";
-  EXPECT_GE(two.ranks[0].holdings().most_blocks, 3u);
+  EXPECT_EQ(two.ranks[0].resource_use().blocks, 3u) << "two ids and a payload";
+  EXPECT_GE(two.ranks[0].resource_use().most_blocks, 3u);
   EXPECT_EQ(two.remote().size(), 4u);
   two.serve();
   two.serve(1);
   two.expect_long_ids(id);
-  EXPECT_TRUE(is_nothing(two.ranks[0].holdings()));
-  EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
+  EXPECT_TRUE(is_nothing(two.ranks[0].resource_use()));
+  EXPECT_TRUE(is_nothing(two.ranks[1].resource_use()));
 }
 
 // An id that was withdrawn gives back what it held at its target.
-TEST(Holdings, a_withdrawn_id_holds_nothing) {
+TEST(ResourceUse, a_withdrawn_id_holds_nothing) {
   Cards two;
   const std::string id = "an id of more bytes than eight";
   const auto bytes = filled(kPiece, 7);
@@ -52,11 +52,11 @@ TEST(Holdings, a_withdrawn_id_holds_nothing) {
   args.remote = {id.data(), static_cast<std::uint32_t>(id.size())};
   ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
   two.serve(1);
-  EXPECT_EQ(two.ranks[1].holdings().blocks, 1u);
+  EXPECT_EQ(two.ranks[1].resource_use().blocks, 1u);
   two.refuse();
   two.serve();
   two.serve(1);
-  EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
+  EXPECT_TRUE(is_nothing(two.ranks[1].resource_use()));
 }
 
 }  // namespace

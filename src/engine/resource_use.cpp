@@ -4,8 +4,8 @@
 
 namespace photon::engine {
 
-Holdings Engine::holdings() noexcept {
-  Holdings all;
+ResourceUse Engine::resource_use() noexcept {
+  ResourceUse all;
   for (Peer* peer : contacted_) {
     settle(*peer);
     all.queued += peer->replies.size() + peer->serves.size() + peer->unexpected.size() +
