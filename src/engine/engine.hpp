@@ -141,8 +141,8 @@ class Engine final : private transport::Sink, private EngineState {
   void on_link(Rank rank) override;
   void on_activity(Rank rank) override;
   void on_gone(Rank rank, const base::Error& why) override;
-  void on_done(std::uint64_t token, ph_status status) override;  // posted.cpp
-  void on_piece(Rank from, std::uint32_t name) override;         // counted.cpp
+  void on_done(std::uint64_t token, ph_status status) override;  // rma_ops.cpp
+  void on_piece(Rank from, std::uint32_t name) override;         // imm_counting.cpp
   // counting.cpp
   static void count(Peer& peer, Count what, std::uint64_t more = 1) noexcept {
     if (peer.counts != nullptr) [[unlikely]]
@@ -151,7 +151,7 @@ class Engine final : private transport::Sink, private EngineState {
   PeerCounters counters_of(Peer& peer);
   void print_counters() noexcept;
 
-  // contact.cpp, refused_calls.cpp; of hot rings: hot.cpp
+  // contact.cpp, refused_calls.cpp; of hot rings: hot_rings.cpp
   ph_status contact(Rank rank, Peer*& peer);
   Peer& make_peer(Rank rank);
   Peer& remember_peer(std::unique_ptr<Peer> made);
@@ -271,7 +271,8 @@ class Engine final : private transport::Sink, private EngineState {
   bool nothing_has_gone(const Request& request) const noexcept;
   ph_status unknown_request(const char* call, ph_request handle);
   ph_status check_list(RequestSweep& sweep);
-  // copying.cpp, work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
+  // copying.cpp, send_queue.cpp, rma_ops.cpp, id_queue.cpp, get_server.cpp: everything that is
+  // queued to a peer
   ph_status copy_piece(Peer& peer, const Piece& piece);
   ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
   ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
@@ -326,7 +327,7 @@ class Engine final : private transport::Sink, private EngineState {
   void request_failed(Request& request, ph_status status);
   void maybe_free(Request& request);
 
-  // receive.cpp, serve.cpp, counted.cpp, scatter.cpp, gather.cpp
+  // receive.cpp, get_server.cpp, imm_counting.cpp, scatter.cpp, gather.cpp
   bool receive(Peer& peer, CompletionSink* sink);
   bool take_small(Peer& peer, std::uint64_t header, auto& sink) noexcept;
   bool take_by_fast_path(Peer& peer, std::uint64_t header, auto& sink) noexcept;

@@ -85,7 +85,7 @@ class EngineState {
   // unexpected.cpp
   void settle_unexpected(Peer& peer) noexcept;
   static void id_taken(Peer& peer) noexcept;
-  // hot.cpp
+  // hot_rings.cpp
   // Who sleeps, or waits on the descriptor, has chosen how long without knowing of something.
   void wake_sleeper() noexcept;
   Peer* who_rang() noexcept;

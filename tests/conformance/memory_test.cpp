@@ -121,7 +121,7 @@ TEST_P(TransportConformance, ordinary_memory_is_reached_as_reach_says_or_not_at_
   std::vector<std::byte> bytes(memory.size(), std::byte{0x5a});
   const auto address = address_of(memory.data());
   const auto way = job[0].transport().reach(1, address, memory.size()).kind;
-  if (way == Reach::Kind::posted) GTEST_SKIP() << "by its card: posted_test.cpp";
+  if (way == Reach::Kind::posted) GTEST_SKIP() << "by its card: rma_ops_test.cpp";
   if (way != Reach::Kind::none) {
     write_and_read(job, address, bytes);
     EXPECT_EQ(memory, bytes);

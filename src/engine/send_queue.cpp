@@ -3,7 +3,7 @@
 //
 //   bulk:   chunk -> ... -> last chunk (with the id if it may go) --> done
 //             | no room for longer than CMA would need: pieces by CMA -> empty last chunk --> done
-//   direct: piece -> ... --> done          get: piece -> ..., or asked --> (serve.cpp)
+//   direct: piece -> ... --> done          get: piece -> ..., or asked --> (get_server.cpp)
 //             | the path goes, or CMA refuses: what is left goes as bulk; a get is asked for
 #include <algorithm>
 
