@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "transport/nap.hpp"
+#include "transport/poll_sleepers.hpp"
 
 namespace photon::transport::carried {
 
@@ -125,7 +125,7 @@ base::Result<> NetworkTransport::write(Rank rank, std::uint64_t /*address*/,
 
 void NetworkTransport::sleep(std::int64_t timeout_us) noexcept {
   Transport* const self[] = {this};
-  nap(self, timeout_us);
+  poll_sleepers(self, timeout_us);
 }
 
 // Of the descriptors of sleep_on() the first one is that of our wake-ups, the last one that of the

@@ -3,7 +3,7 @@
 
 #include "base/clock.hpp"
 #include "transport/mixed/transport_impl.hpp"
-#include "transport/nap.hpp"
+#include "transport/poll_sleepers.hpp"
 
 namespace photon::transport::mixed {
 
@@ -72,7 +72,7 @@ void MixedTransport::announce() noexcept {
 
 // The look that follows is one at both sides: whatever ended the sleep.
 void MixedTransport::sleep(std::int64_t timeout_us) noexcept {
-  nap(sleepers(), timeout_us);
+  poll_sleepers(sleepers(), timeout_us);
   slept(0);
 }
 

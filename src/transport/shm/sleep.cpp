@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "transport/nap.hpp"
+#include "transport/poll_sleepers.hpp"
 #include "transport/shm/transport_impl.hpp"
 
 namespace photon::transport::shm {
@@ -72,7 +72,7 @@ void ShmTransport::wake() noexcept { signal(lane_.wake.get()); }
 
 void ShmTransport::sleep(std::int64_t timeout_us) noexcept {
   Transport* const self[] = {this};
-  nap(self, timeout_us);
+  poll_sleepers(self, timeout_us);
 }
 
 SleepOn ShmTransport::sleep_on() noexcept {

@@ -40,7 +40,7 @@ class Machine {
       run = put() == wanted ? run + 1 : 0;
     return count - in_a_row;
   }
-  void nap(std::uint64_t ticks) { now_ += ticks; }
+  void poll_sleepers(std::uint64_t ticks) { now_ += ticks; }
   void compute(std::uint64_t ticks) { extra_ = ticks; }
 
   StoreChoice choice;
@@ -101,7 +101,7 @@ TEST(StoreChoice, is_not_misled_by_naps) {
     unsigned streamed = 0;
     for (int i = 0; i < 20'000; ++i) {
       streamed += machine.put() == Way::streamed ? 1 : 0;
-      if (random() % 50 == 0) machine.nap(4'000'000);
+      if (random() % 50 == 0) machine.poll_sleepers(4'000'000);
     }
     const unsigned right = is_streamed_better ? streamed : 20'000 - streamed;
     EXPECT_GT(right, 18'000u);

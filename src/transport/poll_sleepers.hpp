@@ -1,5 +1,5 @@
 // One sleep for several transports of a rank: all of their descriptors in one ppoll(), for no
-// longer than the most impatient of them allows. A transport's own sleep() is a nap of one.
+// longer than the most impatient of them allows. A transport's own sleep() is one of one transport.
 //
 // No wake-up is lost if none is lost by each alone: what ends a sleep of its own is a descriptor
 // that stays readable until poll() has dealt with its news, and all of these are waited for here;
@@ -19,6 +19,6 @@ namespace photon::transport {
 inline constexpr std::size_t kMostSleepers = std::tuple_size_v<Sleepers>;
 
 // timeout_us < 0: no limit. At most kMostSleepers.
-void nap(std::span<Transport* const> sleepers, std::int64_t timeout_us) noexcept;
+void poll_sleepers(std::span<Transport* const> sleepers, std::int64_t timeout_us) noexcept;
 
 }  // namespace photon::transport

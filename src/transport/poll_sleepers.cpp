@@ -1,4 +1,4 @@
-#include "transport/nap.hpp"
+#include "transport/poll_sleepers.hpp"
 
 #include <poll.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 
 namespace photon::transport {
 
-void nap(std::span<Transport* const> sleepers, std::int64_t timeout_us) noexcept {
+void poll_sleepers(std::span<Transport* const> sleepers, std::int64_t timeout_us) noexcept {
   constexpr std::size_t kEach = SleepOn::kMostFds;
   pollfd watched[kMostSleepers * kEach] = {};
   std::int64_t limit_us = timeout_us;
