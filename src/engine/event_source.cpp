@@ -69,10 +69,10 @@ ph_status EventSource::arm_quietly(LaneGuard& guard, bool is_for_user) {
   Engine& engine = engine_;
   if (engine.stand_in_sleeps_) engine.transport_->wake();
   engine.services_->before_sleep();
-  guard.wake_word().announce();
+  guard.wake_word().arm();
   for (Peer* peer : engine.hot_) peer->rx.credits()->set_cold(true);
   engine.is_thaw_due_ = false;
-  engine.transport_->announce();
+  engine.transport_->arm();
   std::int64_t limit_us = 0;
   ph_status found = PH_ERR_MEMORY;
   try {
@@ -123,9 +123,9 @@ void EventSource::retreat(LaneGuard& guard) noexcept {
   Engine& engine = engine_;
   if (!engine.sleeping_) {
     engine.thaw();
-    engine.transport_->retract();
+    engine.transport_->disarm();
   }
-  if (engine.waiters_ == 0) guard.wake_word().retract();
+  if (engine.waiters_ == 0) guard.wake_word().disarm();
 }
 
 void EventSource::wake() { engine_.news(); }

@@ -57,9 +57,9 @@ ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwh
   const auto timeout_us = static_cast<std::int64_t>(config_.finalize_timeout_ms) * 1000;
   dismiss_waiters(guard);
   // Meet whoever has contacted us and was not noticed yet: it is owed a good-bye.
-  transport_->announce();
+  transport_->arm();
   look_everywhere();
-  transport_->retract();
+  transport_->disarm();
   // Completions left unprobed are discarded from here on.
   ph_status status = wait_until_sent(guard, timeout_us);
   if (guard.status() != PH_OK) return guard.status();

@@ -186,9 +186,9 @@ void EventSource::disarm() {
   if (sleepers[1] != nullptr) engine.transport_->slept(0);  // of which they are the children
   if (!engine.sleeping_) {
     engine.thaw();
-    engine.transport_->retract();
+    engine.transport_->disarm();
   }
-  if (engine.waiters_ == 0) engine.events_->word->retract();
+  if (engine.waiters_ == 0) engine.events_->word->disarm();
   engine.events_->ring();
   // What we have drained may have been another thread's wake-up; and the progress thread is back.
   if (engine.waiters_ != 0 || engine.progress_thread_ != nullptr) engine.news();

@@ -122,9 +122,9 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
 
 // Sleep once, as the rank's sleeper or behind it. timeout_us < 0: no limit.
 void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done) {
-  if (!stand_in_sleeps_ || sleeping_) guard.wake_word().announce();
+  if (!stand_in_sleeps_ || sleeping_) guard.wake_word().arm();
   const base::Finally settled([&] {
-    if (guard.status() == PH_OK && waiters_ == 0) guard.wake_word().retract();
+    if (guard.status() == PH_OK && waiters_ == 0) guard.wake_word().disarm();
   });
   const bool stands_in = is_standing_in_;  // and not while it has given the lane up
   const std::uint64_t turn = turn_;
@@ -156,7 +156,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   for (Peer* peer : hot_) peer->rx.credits()->set_cold(true);
   sleeping_ = true;
   is_thaw_due_ = false;  // none may, before we are back
-  transport_->announce();
+  transport_->arm();
   try {
     const bool is_news = services_->has_news();
     if (look_everywhere() || is_news || done()) return get_up();
@@ -185,7 +185,7 @@ void Engine::get_up() {
   sleeping_ = false;
   if (is_armed_) return;  // it is asleep as we were (event_source.hpp)
   thaw();
-  transport_->retract();
+  transport_->disarm();
 }
 
 // A transfer that the kernel may finish where the peer does not come, or ids that the overflow may

@@ -14,7 +14,7 @@
 // load, writes after that reader's last look. A page that serves something else by now has another
 // name, which is stored after its owner has read all it ever will under the old one. [read]
 // Whoever sleeps meanwhile: sleep_gate.hpp; its owner looks at the lines once more after
-// announce(). Owner: one member writes; others read. It is zeroed memory at first.
+// arm(). Owner: one member writes; others read. It is zeroed memory at first.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
 // How a rank goes to sleep without losing a wake-up, and how a sender finds out at the price of
 // one plain load per message.
 //
-//   awake -- announce() --> announced -- look once more: nothing --> asleep (ppoll)
+//   awake -- arm() --> announced -- look once more: nothing --> asleep (ppoll)
 //     ^                        | found something                      | eventfd
-//     +------- retract() ------+----------------- retract() ----------+
+//     +------- disarm() ------+----------------- disarm() ----------+
 //
 // Sender:  publish record [record], or credit; light_barrier; load cold; if cold: ring bell;
 //          light_barrier; load asleep; if asleep: write the eventfd.
@@ -24,15 +24,15 @@ namespace photon::sync {
 template <class Policy>
 class SleepGate {
  public:
-  // Sleeper. After announce() the caller must look at every source before it sleeps.
-  void announce(bool fenced) noexcept {
+  // Sleeper. After arm() the caller must look at every source before it sleeps.
+  void arm(bool fenced) noexcept {
     asleep_.store(1, std::memory_order_relaxed);
     if (fenced)
       Policy::full_fence();  // pairs with the sender's full fence [asleep]
     else
       Policy::heavy_barrier();  // pairs with the sender's light barrier [asleep]
   }
-  void retract() noexcept { asleep_.store(0, std::memory_order_relaxed); }
+  void disarm() noexcept { asleep_.store(0, std::memory_order_relaxed); }
 
   // Sender, after its record or credit was stored: is a wake-up call due?
   bool must_wake(bool fenced) const noexcept {

@@ -28,12 +28,12 @@ class WakeWord {
     return asleep_.load(std::memory_order_relaxed) != 0;
   }
 
-  // After announce() the caller looks at is_set() before it sleeps.
-  void announce() noexcept {
+  // After arm() the caller looks at is_set() before it sleeps.
+  void arm() noexcept {
     asleep_.store(1, std::memory_order_relaxed);
     Policy::full_fence();  // pairs with the waker's [asleep]
   }
-  void retract() noexcept {
+  void disarm() noexcept {
     if (!is_closed_) asleep_.store(0, std::memory_order_relaxed);
   }
   bool is_set() const noexcept { return word_.load(std::memory_order_relaxed) != 0; }

@@ -12,7 +12,7 @@
 //   reach/read/write   memory of the peer that we can touch by ourselves
 //   post(piece)     a network card writes to or reads from the peer's memory; Sink::on_done when
 //                   it has, Sink::on_piece at the peer
-//   announce/look/sleep   idle without a lost wake-up
+//   arm/look/sleep         idle without a lost wake-up
 //   sleep_on, slept the two halves of sleep(), for who sleeps for several transports at once
 //   now_ns, pause   the clock that waits are measured with, and a short wait
 //   open_lane       another transport of this rank: links of its own, the same memory
@@ -298,14 +298,14 @@ class Transport {
   // Our registrations, max_regions entries, where the peers see them.
   virtual std::span<RegionEntry> regions() noexcept = 0;
 
-  // Sleeping: announce(), look at every ring once more, then sleep() or, having found something,
-  // retract(). sleep() returns after a wake-up, at the deadline, or for no reason; it is followed
-  // by retract(). timeout_us < 0: no limit.
-  virtual void announce() noexcept = 0;
+  // Sleeping: arm(), look at every ring once more, then sleep() or, having found something,
+  // disarm(). sleep() returns after a wake-up, at the deadline, or for no reason; it is followed
+  // by disarm(). timeout_us < 0: no limit.
+  virtual void arm() noexcept = 0;
   virtual void sleep(std::int64_t timeout_us) noexcept = 0;
-  virtual void retract() noexcept = 0;
+  virtual void disarm() noexcept = 0;
   // What sleep() waits for, and what it does afterwards: bit i of `ready`, fds[i] was readable.
-  // From after announce() on, by the thread that sleeps. A number of a descriptor is that of the
+  // From after arm() on, by the thread that sleeps. A number of a descriptor is that of the
   // same descriptor as long as the transport lives. The default: nobody can wait for it.
   virtual SleepOn sleep_on() noexcept { return {.fds = {-1, -1, -1}, .limit_us = 0}; }
   virtual void slept(unsigned /*ready*/) noexcept {}

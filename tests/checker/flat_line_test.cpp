@@ -194,9 +194,9 @@ Scenario sleeping(std::uint32_t count, bool fenced, bool looks_again) {
       const std::uint32_t last = count - 1;
       const auto is_there = [&] { return Page::says(team->root.mark(last), last); };
       while (!is_there()) {
-        team->gate.announce(fenced);
+        team->gate.arm(fenced);
         if (!looks_again || !is_there()) team->event.read();
-        team->gate.retract();
+        team->gate.disarm();
       }
       expect(team->root.word(last, 0) == 10 + last, "the words of this sequence");
     });

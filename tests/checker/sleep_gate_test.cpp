@@ -76,9 +76,9 @@ void receive_all(Rank& rank, const Setting& setting) {
     if (setting.cold)
       for (unsigned i = 0; i < setting.senders; ++i)
         rank.sources[i].credits.cold.store(1, std::memory_order_relaxed);
-    rank.gate.announce(setting.fenced);
+    rank.gate.arm(setting.fenced);
     if (!look()) rank.event.read();
-    rank.gate.retract();
+    rank.gate.disarm();
   }
 }
 
@@ -150,10 +150,10 @@ Scenario sleeping_for_credit(Credit setting) {
       for (std::uint64_t message = 0; message < setting.messages; ++message) {
         while (!producer.has_room(1)) {
           if (setting.declares) pair->cold.store(1, std::memory_order_relaxed);
-          pair->gate.announce(setting.fenced);
+          pair->gate.arm(setting.fenced);
           if (!producer.has_room(1)) pair->event.read();
           pair->cold.store(0, std::memory_order_relaxed);
-          pair->gate.retract();
+          pair->gate.disarm();
         }
         producer.line(0).words[0].set(producer.tail());
         producer.publish(0, 1);
@@ -212,9 +212,9 @@ Scenario polling_beside_a_sleeper(bool heats) {
       while (seen < 2) {
         if (look()) continue;
         rank->cold.store(1, std::memory_order_relaxed);
-        rank->gate.announce(false);
+        rank->gate.arm(false);
         if (!look()) rank->event.read();
-        rank->gate.retract();
+        rank->gate.disarm();
       }
     });
     stage.thread("poller", [=] {

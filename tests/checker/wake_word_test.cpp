@@ -32,9 +32,9 @@ Scenario waking(unsigned wakers) {
       };
       while (!all_set()) {
         if (lane->word.take()) continue;  // as ph_wait() returns: look again at the flags
-        lane->word.announce();
+        lane->word.arm();
         if (!lane->word.is_set()) lane->event.read();
-        lane->word.retract();
+        lane->word.disarm();
       }
     });
     for (unsigned i = 0; i < wakers; ++i)

@@ -71,13 +71,13 @@ class Peer final : public transport::Sink {
     new_links_.clear();
   }
 
-  // announce, look, sleep, retract as the engine does it. `look` says whether there is something
+  // arm, look, sleep, disarm as the engine does it. `look` says whether there is something
   // to do; it is asked once more after the announcement.
   void sleep_unless(const std::function<bool()>& look, std::int64_t timeout_us) {
     set_cold(true);
-    transport_->announce();
+    transport_->arm();
     if (!look()) transport_->sleep(timeout_us);
-    transport_->retract();
+    transport_->disarm();
     set_cold(false);
   }
   // Poll and sleep until `done`.

@@ -1,4 +1,4 @@
-// announce, look, sleep, retract: idle without a lost wake-up. A rank that is not woken would sleep
+// arm, look, sleep, disarm: idle without a lost wake-up. A rank that is not woken would sleep
 // ten minutes; the watchdog ends the test long before.
 #include <chrono>
 #include <ctime>
@@ -45,15 +45,15 @@ TEST_P(TransportConformance, wake_from_another_thread_ends_a_sleep) {
   ASSERT_TRUE(job.opened());
   ASSERT_TRUE(job.join(0, 1));
   for (unsigned i = 0; i < 200; ++i) {
-    // It may come before, in or after the sleep's beginning; after announce() it counts always.
-    job[0].transport().announce();
+    // It may come before, in or after the sleep's beginning; after arm() it counts always.
+    job[0].transport().arm();
     std::thread waker([&] {
       if (i % 4 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
       job[0].transport().wake();
     });
     if (i % 4 == 1) waker.join();
     job[0].transport().sleep(kTenMinutesUs);
-    job[0].transport().retract();
+    job[0].transport().disarm();
     if (waker.joinable()) waker.join();
   }
 }
@@ -75,10 +75,10 @@ TEST_P(TransportConformance, what_is_sent_between_announcing_and_sleeping_ends_t
   ASSERT_TRUE(job.join(0, 1));
   for (std::uint64_t i = 0; i < 100; ++i) {
     job[0].set_cold(true);
-    job[0].transport().announce();
+    job[0].transport().arm();
     ASSERT_TRUE(job[1].to(0).send(record_of_lines(1, i)));
     job[0].transport().sleep(kTenMinutesUs);
-    job[0].transport().retract();
+    job[0].transport().disarm();
     job[0].set_cold(false);
     job[0].wait_until([&] { return job[0].to(1).has_record(); });
     ASSERT_EQ(job[0].to(1).receive(), record_of_lines(1, i));
@@ -139,13 +139,13 @@ TEST_P(TransportConformance, a_sender_that_sleeps_for_room_in_its_overflow_is_wo
     in.jump(position);
     ASSERT_EQ(in.peek(), decltype(in)::State::entry);
     job[0].set_cold(true);
-    job[0].transport().announce();
+    job[0].transport().arm();
     ASSERT_EQ(out.refresh(), 0u);
     in.pop(1);
     in.give_back();
     job[1].transport().kick(0);
     job[0].transport().sleep(kTenMinutesUs);
-    job[0].transport().retract();
+    job[0].transport().disarm();
     job[0].set_cold(false);
     EXPECT_EQ(out.refresh(), 1u);
     job[0].poll();  // takes what woke it

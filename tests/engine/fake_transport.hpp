@@ -295,7 +295,7 @@ class FakeTransport final : public transport::Transport {
   std::span<std::byte> arena() noexcept override { return {}; }
   std::span<transport::RegionEntry> regions() noexcept override { return seat().regions; }
 
-  void announce() noexcept override {}
+  void arm() noexcept override {}
   std::int64_t now_ns() noexcept override {
     return seat().own_time_ns != 0 ? seat().own_time_ns : base::now_ns();
   }
@@ -308,7 +308,7 @@ class FakeTransport final : public transport::Transport {
     changed_.wait_for(lock, limit, [this] { return woken_; });
     asleep_ = woken_ = false;
   }
-  void retract() noexcept override {}
+  void disarm() noexcept override {}
   void wake() noexcept override {
     const std::scoped_lock lock(mutex_);
     woken_ = true;

@@ -18,7 +18,7 @@ class StubTransport final : public Transport {
  public:
   std::function<void(Sink&)> at_poll = [](Sink&) {};
   std::function<base::Result<Link*>(Rank)> at_connect = [this](Rank) { return &link_; };
-  unsigned polls = 0, quiesced = 0, hidden = 0, announced = 0, retracted = 0, woken = 0;
+  unsigned polls = 0, quiesced = 0, hidden = 0, armed = 0, disarmed = 0, woken = 0;
   std::map<Rank, unsigned> kicks, connects, disconnects, posts, reads, writes;
   bool is_drained = true;
   Alarm word;
@@ -56,11 +56,11 @@ class StubTransport final : public Transport {
   void hide() noexcept override { ++hidden; }
   std::span<std::byte> arena() noexcept override { return {}; }
   std::span<RegionEntry> regions() noexcept override { return table; }
-  void announce() noexcept override { ++announced; }
+  void arm() noexcept override { ++armed; }
   void sleep(std::int64_t) noexcept override {}
   SleepOn sleep_on() noexcept override { return on; }
   void slept(unsigned ready) noexcept override { slept_with.push_back(ready); }
-  void retract() noexcept override { ++retracted; }
+  void disarm() noexcept override { ++disarmed; }
   void wake() noexcept override { ++woken; }
   Strangers strangers() const noexcept override { return seen; }
   void describe(Rank, ph_path& path) override { path.transport = says; }

@@ -135,9 +135,9 @@ void NetworkTransport::slept(unsigned ready) noexcept {
   if ((ready & 4) != 0) side_channel_.slept();
 }
 
-void NetworkTransport::retract() noexcept {
+void NetworkTransport::disarm() noexcept {
   const Entered entered(lock_);
-  wake_.retract();
+  wake_.disarm();
 }
 
 Strangers NetworkTransport::strangers() const noexcept {

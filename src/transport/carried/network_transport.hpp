@@ -47,7 +47,7 @@ class NetworkTransport : public Transport {
   void sleep(std::int64_t timeout_us) noexcept override;
   void slept(unsigned ready) noexcept override;
   Sleepers sleepers() noexcept override { return {this}; }
-  void retract() noexcept override;
+  void disarm() noexcept override;
   void wake() noexcept override { wake_.ring(); }
 
   std::int64_t now_ns() noexcept override { return time_.now_ns(); }
@@ -96,7 +96,7 @@ class NetworkTransport : public Transport {
   // Whoever sleeps meanwhile has not seen it.
   void tell(const News& news) {
     news_.add(news);
-    wake_.ring_if_announced();
+    wake_.ring_if_armed();
   }
 
   boot::Boot& boot_;
@@ -111,7 +111,7 @@ class NetworkTransport : public Transport {
   std::size_t unsettled_ = 0;  // peers that have deadlines to keep, or are not met yet
   bool is_leaving_ = false;
   mutable bool is_undrained_ = false;                  // when drained() was asked last
-  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
+  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // arm() writes, sleep_on() reads
 
  private:
   void take_message(const boot::Message& message);

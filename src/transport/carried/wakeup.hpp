@@ -1,7 +1,7 @@
 // The descriptor (an eventfd) by which this rank's own sleep is ended, and whether such a sleep has
-// been announced: whoever makes news then ends it, for who sleeps has not seen them.
+// been armed: whoever makes news then ends it, for who sleeps has not seen them.
 //
-//   awake -- announce() --> announced: ring_if_announced() rings -- retract() --> awake
+//   awake -- arm() --> armed: ring_if_armed() rings -- disarm() --> awake
 //
 // Invariant: once rung, the descriptor stays readable until drain().
 // Owner: the transport. Threads: ring(), drain() and fd() any; the others under the transport's
@@ -21,16 +21,16 @@ class Wakeup {
   void ring() noexcept;
   void drain() noexcept;
 
-  void announce() noexcept { is_announced_ = true; }
-  void retract() noexcept { is_announced_ = false; }
-  bool is_announced() const noexcept { return is_announced_; }
-  void ring_if_announced() noexcept {
-    if (is_announced_) ring();
+  void arm() noexcept { is_armed_ = true; }
+  void disarm() noexcept { is_armed_ = false; }
+  bool is_armed() const noexcept { return is_armed_; }
+  void ring_if_armed() noexcept {
+    if (is_armed_) ring();
   }
 
  private:
   base::UniqueFd event_;
-  bool is_announced_ = false;
+  bool is_armed_ = false;
 };
 
 }  // namespace photon::transport::carried

@@ -8,7 +8,7 @@
 //           probe, shm's least, and at each after two polls that lie kSeldomNs apart
 //
 // What is asked for is due at the next poll, whatever the clock says: what ends a sleep, and the
-// look between announce() and sleep().
+// look between arm() and sleep().
 // Owner: MixedTransport, under the engine's lane lock. Time is given, so that tests have their own.
 #pragma once
 

@@ -64,9 +64,9 @@ void MixedTransport::poll(Sink& sink) noexcept {
   pace_.looked(base::now_ns(), far_report.had_news());
 }
 
-void MixedTransport::announce() noexcept {
-  near().announce();
-  far().announce();
+void MixedTransport::arm() noexcept {
+  near().arm();
+  far().arm();
   pace_.ask();
 }
 
@@ -76,9 +76,9 @@ void MixedTransport::sleep(std::int64_t timeout_us) noexcept {
   slept(0);
 }
 
-void MixedTransport::retract() noexcept {
-  near().retract();
-  far().retract();
+void MixedTransport::disarm() noexcept {
+  near().disarm();
+  far().disarm();
 }
 
 }  // namespace photon::transport::mixed

@@ -81,9 +81,9 @@ class MixedTransport final : public Transport {
   bool discards() const noexcept override { return near().discards() || far().discards(); }
   void discard(std::span<std::byte> memory) noexcept override;
 
-  void announce() noexcept override;
+  void arm() noexcept override;
   void sleep(std::int64_t timeout_us) noexcept override;
-  void retract() noexcept override;
+  void disarm() noexcept override;
   Sleepers sleepers() noexcept override { return {&near(), &far()}; }
   void slept(unsigned /*ready*/) noexcept override { due_.set(1); }
   void wake() noexcept override { near().wake(); }

@@ -23,9 +23,9 @@ std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
 
 }  // namespace
 
-void OfiTransport::announce() noexcept {
+void OfiTransport::arm() noexcept {
   const carried::Entered entered(lock_);
-  wake_.announce();
+  wake_.arm();
   side_channel_.look_soon();
   if (!news_.is_empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake_.ring();
   std::int64_t longest_us = -1;

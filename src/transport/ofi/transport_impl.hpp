@@ -86,7 +86,7 @@ class OfiTransport final : public carried::NetworkTransport {
 
   std::span<RegionEntry> regions() noexcept override { return parts_.own->regions(); }
 
-  void announce() noexcept override;
+  void arm() noexcept override;
   SleepOn sleep_on() noexcept override;
 
   void describe(Rank rank, ph_path& path) override;

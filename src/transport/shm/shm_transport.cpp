@@ -100,7 +100,7 @@ ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, Lane la
   offer_.nonce = nonce_;
   offer_.slot = lane_.slot.number();
   // Of a lane that had this place before.
-  own_gate().retract();
+  own_gate().disarm();
   for (std::size_t i = 0; i < heard_.size(); ++i) bell_words()[i].set(0);
 }
 

@@ -60,13 +60,13 @@ Gate& ShmTransport::own_gate() noexcept {
                                                layout_.gate_at(lane_.slot.number())));
 }
 
-void ShmTransport::announce() noexcept {
-  own_gate().announce(!own_.heavy_barrier);
+void ShmTransport::arm() noexcept {
+  own_gate().arm(!own_.heavy_barrier);
   boot_due_.set(1);  // the look that follows takes what is there
   longest_sleep_us_.set(cut_off_.empty() && boot_.idle() ? -1 : kUnsentSleepUs);
 }
 
-void ShmTransport::retract() noexcept { own_gate().retract(); }
+void ShmTransport::disarm() noexcept { own_gate().disarm(); }
 
 void ShmTransport::wake() noexcept { signal(lane_.wake.get()); }
 

@@ -91,12 +91,12 @@ class ShmTransport final : public Transport {
   bool discards() const noexcept override { return true; }
   void discard(std::span<std::byte> memory) noexcept override;
 
-  void announce() noexcept override;
+  void arm() noexcept override;
   void sleep(std::int64_t timeout_us) noexcept override;
   SleepOn sleep_on() noexcept override;
   void slept(unsigned ready) noexcept override;
   Sleepers sleepers() noexcept override { return {this}; }
-  void retract() noexcept override;
+  void disarm() noexcept override;
   void wake() noexcept override;
 
   void describe(Rank rank, ph_path& path) override;
@@ -169,7 +169,7 @@ class ShmTransport final : public Transport {
   Flag boot_broken_;  // nothing will come; its descriptor may be readable for ever
   Flag boot_wakes_;   // ends of sleep by its descriptor since the last message
   const int boot_fd_;
-  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
+  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // arm() writes, sleep_on() reads
 };
 
 }  // namespace photon::transport::shm

@@ -84,10 +84,10 @@ class SimTransport final : public Transport {
   }
   std::span<RegionEntry> regions() noexcept override { return {regions_.get(), regions_count_}; }
 
-  // Nothing to announce: what arrives is counted under the network's mutex, where sleep() looks.
-  void announce() noexcept override {}
+  // Nothing to arm: what arrives is counted under the network's mutex, where sleep() looks.
+  void arm() noexcept override {}
   void sleep(std::int64_t timeout_us) noexcept override { network_->sleep(me_, timeout_us); }
-  void retract() noexcept override {}
+  void disarm() noexcept override {}
   void wake() noexcept override { network_->wake(me_); }
   // The network's clock where one thread drives all ranks; real waits need real time.
   std::int64_t now_ns() noexcept override;

@@ -13,11 +13,11 @@ constexpr std::int64_t kUnsentCardSleepUs = 1'000;
 }  // namespace
 
 // Nothing is held back while nobody looks, and room in a full socket is news.
-void TcpTransport::announce() noexcept {
+void TcpTransport::arm() noexcept {
   const carried::Entered entered(lock_);
   side_channel_.look_soon();
   while (!held_.empty()) flush(*held_.back());
-  wake_.announce();
+  wake_.arm();
   if (!news_.is_empty() || !written_.empty()) wake_.ring();
   bool has_deadlines = !guests_.empty();
   for (const Rank rank : hot_)  // who cannot be watched is looked at by the clock

@@ -47,9 +47,9 @@ class Plain final : public NetworkTransport {
   }
   Reach reach(Rank, std::uint64_t, std::uint64_t) noexcept override { return {}; }
   std::span<RegionEntry> regions() noexcept override { return {}; }
-  void announce() noexcept override {
+  void arm() noexcept override {
     const Entered entered(lock_);
-    wake_.announce();
+    wake_.arm();
   }
   SleepOn sleep_on() noexcept override {
     const auto side_channel = side_channel_.sleep_on(-1);
@@ -259,10 +259,10 @@ TEST_F(CarriedNetwork, ends_whom_it_has_asked_when_the_side_channel_breaks) {
 }
 
 TEST_F(CarriedNetwork, wakes_a_sleep_that_was_announced_and_is_drained_behind_it) {
-  net_.announce();
+  net_.arm();
   net_.wake();
   net_.sleep(-1);  // returns, for it was rung before
-  net_.retract();
+  net_.disarm();
   pollfd wakeup{net_.sleep_on().fds[0], POLLIN, 0};
   EXPECT_EQ(::poll(&wakeup, 1, 0), 0);
   net_.wake();

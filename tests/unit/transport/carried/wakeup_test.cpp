@@ -27,17 +27,17 @@ TEST(CarriedWakeup, stays_readable_from_a_ring_until_it_is_drained) {
 TEST(CarriedWakeup, is_rung_by_news_while_a_sleep_is_announced_and_not_else) {
   Wakeup wakeup;
   ASSERT_TRUE(wakeup.open());
-  wakeup.ring_if_announced();
+  wakeup.ring_if_armed();
   EXPECT_FALSE(is_readable(wakeup));
-  wakeup.announce();
-  EXPECT_TRUE(wakeup.is_announced());
+  wakeup.arm();
+  EXPECT_TRUE(wakeup.is_armed());
   EXPECT_FALSE(is_readable(wakeup));
-  wakeup.ring_if_announced();
+  wakeup.ring_if_armed();
   EXPECT_TRUE(is_readable(wakeup));
-  wakeup.retract();
-  EXPECT_FALSE(wakeup.is_announced());
+  wakeup.disarm();
+  EXPECT_FALSE(wakeup.is_armed());
   wakeup.drain();
-  wakeup.ring_if_announced();
+  wakeup.ring_if_armed();
   EXPECT_FALSE(is_readable(wakeup));
 }
 

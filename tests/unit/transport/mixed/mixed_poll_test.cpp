@@ -37,12 +37,12 @@ TEST_F(MixedPoll, news_of_the_far_side_has_it_polled_always) {
 TEST_F(MixedPoll, the_look_after_announce_and_the_one_after_a_sleep_are_at_both_sides) {
   settle();
   unsigned before = far_->polls;
-  mixed_->announce();
+  mixed_->arm();
   poll();
   EXPECT_EQ(far_->polls, before + 1);
   before = far_->polls;
   mixed_->sleep(0);
-  mixed_->retract();
+  mixed_->disarm();
   poll();
   EXPECT_EQ(far_->polls, before + 1);
 }
@@ -86,10 +86,10 @@ TEST_F(MixedPoll, who_speaks_under_the_number_of_a_rank_of_the_other_side_is_not
 
 TEST_F(MixedPoll, a_sleep_ends_by_either_sides_descriptor_and_by_wake) {
   for (StubTransport* child : {near_, far_}) {
-    mixed_->announce();
+    mixed_->arm();
     ASSERT_EQ(::eventfd_write(child->event.get(), 1), 0);
     mixed_->sleep(kTenMinutesUs);
-    mixed_->retract();
+    mixed_->disarm();
     eventfd_t ignored = 0;
     ASSERT_EQ(::eventfd_read(child->event.get(), &ignored), 0);
     EXPECT_EQ(child->slept_with.size(), 1u);

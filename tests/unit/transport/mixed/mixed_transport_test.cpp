@@ -36,13 +36,13 @@ TEST_F(MixedStubs, what_concerns_a_rank_goes_to_its_side) {
 TEST_F(MixedStubs, what_concerns_the_rank_itself_goes_to_both) {
   mixed_->quiesce();
   mixed_->hide();
-  mixed_->announce();
-  mixed_->retract();
+  mixed_->arm();
+  mixed_->disarm();
   for (const StubTransport* child : {near_, far_}) {
     EXPECT_EQ(child->quiesced, 1u);
     EXPECT_EQ(child->hidden, 1u);
-    EXPECT_EQ(child->announced, 1u);
-    EXPECT_EQ(child->retracted, 1u);
+    EXPECT_EQ(child->armed, 1u);
+    EXPECT_EQ(child->disarmed, 1u);
   }
   EXPECT_TRUE(mixed_->drained());
   for (StubTransport* child : {near_, far_}) {

@@ -157,9 +157,9 @@ TEST_F(OfiMemory, whose_door_has_ended_is_looked_after_by_naps) {
   begin();
   use_twice();
   const auto fabric_fd = [this] {
-    them().announce();
+    them().arm();
     const auto on = them().sleep_on();
-    them().retract();
+    them().disarm();
     EXPECT_TRUE(on.fds[1] >= 0 || (on.limit_us >= 0 && on.limit_us <= 1000)) << on.limit_us;
     return on.fds[1];
   };

@@ -23,11 +23,11 @@ class OfiSleep : public OfiTest {
     });
     auto& sleeper = ranks[1];
     while (sleeper.news.activity.count(0) == 0) {
-      sleeper.transport->announce();
+      sleeper.transport->arm();
       sleeper.transport->poll(sleeper.news);
       is_announced = true;
       if (sleeper.news.activity.count(0) == 0) sleeper.transport->sleep(kTenMinutesUs);
-      sleeper.transport->retract();
+      sleeper.transport->disarm();
       sleeper.transport->poll(sleeper.news);
     }
     sender.join();
@@ -47,12 +47,12 @@ TEST_F(OfiSleep, goes_by_the_clock_where_the_descriptor_cannot_be_waited_for) {
   ranks.settle();
   ranks[0].fabric().fail_waits();
   for (int i = 0; i < 2; ++i) {
-    ranks[0].transport->announce();
+    ranks[0].transport->arm();
     const SleepOn on = ranks[0].transport->sleep_on();
     EXPECT_EQ(on.fds[1], -1);
     EXPECT_GT(on.limit_us, 0);
     EXPECT_LE(on.limit_us, 1'000);
-    ranks[0].transport->retract();
+    ranks[0].transport->disarm();
   }
 }
 
@@ -62,11 +62,11 @@ TEST_F(OfiSleep, is_short_while_something_of_ours_has_not_left) {
   ranks.settle();
   ranks[0].fabric().stick(true);
   ASSERT_TRUE(ranks[0].say(1, 1));
-  ranks[0].transport->announce();
+  ranks[0].transport->arm();
   const std::int64_t limit_us = ranks[0].transport->sleep_on().limit_us;
   EXPECT_GE(limit_us, 0);
   EXPECT_LE(limit_us, 10'000);
-  ranks[0].transport->retract();
+  ranks[0].transport->disarm();
 }
 
 }  // namespace

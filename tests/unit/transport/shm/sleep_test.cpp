@@ -24,9 +24,9 @@ void sleep_until_posted(ShmPair& pair) {
     for (int round = 0; round < kRounds; ++round) {
       consumer.credits()->cold.store(1, std::memory_order_relaxed);
       while (consumer.peek() != Consumer::State::record) {
-        me.transport->announce();
+        me.transport->arm();
         if (consumer.peek() != Consumer::State::record) me.transport->sleep(-1);
-        me.transport->retract();
+        me.transport->disarm();
       }
       consumer.pop(1);
       consumer.publish_lines();
@@ -59,9 +59,9 @@ TEST(ShmSleepAlone, without_membarrier_both_sides_fence_and_sleepers_wake_all_th
 TEST_P(ShmSleep, an_offer_wakes_a_sleeper_and_so_does_wake) {
   ShmPair pair(one_process());
   std::thread offerer([&] { pair[0].to(1); });
-  pair[1].transport->announce();
+  pair[1].transport->arm();
   pair[1].transport->sleep(-1);
-  pair[1].transport->retract();
+  pair[1].transport->disarm();
   pair[1].poll();
   EXPECT_TRUE(pair[1].news.links.count(0));
   offerer.join();
@@ -76,19 +76,19 @@ TEST_P(ShmSleep, a_post_before_the_answer_was_read_reaches_a_sleeping_peer) {
   while (pair[1].news.links.count(0) == 0) pair[1].poll();  // rank 0 makes no progress
   Consumer consumer = consumer_of(pair[1].to(0));
   consumer.credits()->cold.store(1, std::memory_order_relaxed);
-  pair[1].transport->announce();
+  pair[1].transport->arm();
   post(producer, 5);
   pair[0].transport->kick(1);
   pair[1].transport->sleep(-1);
-  pair[1].transport->retract();
+  pair[1].transport->disarm();
   EXPECT_EQ(consumer.peek(), Consumer::State::record);
 }
 
 TEST(ShmSleepAlone, sleep_ends_at_its_deadline) {
   ShmPair pair(true);
-  pair[0].transport->announce();
+  pair[0].transport->arm();
   pair[0].transport->sleep(1000);
-  pair[0].transport->retract();
+  pair[0].transport->disarm();
 }
 
 }  // namespace

@@ -22,10 +22,10 @@ boot::Hello hello_of(Rank from, Rank to) {
 
 // As a rank that has nothing else to do: asleep between its looks.
 void rest(TcpSide& side) {
-  side.transport->announce();
+  side.transport->arm();
   side.transport->poll(side.news);
   if (side.news.gone.empty()) side.transport->sleep(20'000'000);
-  side.transport->retract();
+  side.transport->disarm();
   side.transport->poll(side.news);
 }
 

@@ -32,14 +32,14 @@ class Silence {
   void rest() {
     time_.move_ns(boot::kSilenceLookNs);
     Transport& transport = *side(0).transport;
-    transport.announce();
+    transport.arm();
     transport.poll(side(0).news);
     if (side(0).news.gone.empty()) {
       const std::int64_t limit_us = transport.sleep_on().limit_us;
       EXPECT_TRUE(limit_us >= 0 && limit_us <= boot::kSilenceLookNs / 1'000) << limit_us;
       transport.sleep(10'000);
     }
-    transport.retract();
+    transport.disarm();
     transport.poll(side(0).news);
   }
   TcpSide& side(Rank rank) { return (*ranks_)[rank]; }
@@ -111,9 +111,9 @@ TEST(TcpSilence, nothing_is_owed_once_all_is_confirmed) {
   ASSERT_TRUE(job.eventually([&] { return job.side(0).news.done.count(1) == 1; }));
   const auto has_no_limit = [&] {
     TcpSide& side = job.side(0);
-    side.transport->announce();
+    side.transport->arm();
     const std::int64_t limit_us = side.transport->sleep_on().limit_us;
-    side.transport->retract();
+    side.transport->disarm();
     return limit_us < 0;
   };
   EXPECT_TRUE(job.eventually(has_no_limit));

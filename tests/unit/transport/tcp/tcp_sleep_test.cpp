@@ -18,10 +18,10 @@ TEST(TcpSleep, a_stranger_at_the_port_ends_no_sleep_for_long_and_is_dealt_with) 
   const char nonsense[64] = "nonsense";
   stranger.say(nonsense);
   while (!stranger.is_closed()) {
-    ranks[0].transport->announce();
+    ranks[0].transport->arm();
     ranks[0].transport->poll(ranks[0].news);
     ranks[0].transport->sleep(100'000);
-    ranks[0].transport->retract();
+    ranks[0].transport->disarm();
     ranks[0].transport->poll(ranks[0].news);
   }
   EXPECT_EQ(ranks[0].tcp().refused(Refusal::garbage), 1u);
@@ -39,13 +39,13 @@ TEST(TcpSleep, room_in_a_full_socket_ends_it) {
   });
   unsigned sleeps = 0;
   while (ranks[0].news.done.empty()) {
-    ranks[0].transport->announce();
+    ranks[0].transport->arm();
     ranks[0].transport->poll(ranks[0].news);
     if (ranks[0].news.done.empty()) {
       ranks[0].transport->sleep(kTenMinutesUs);
       ++sleeps;
     }
-    ranks[0].transport->retract();
+    ranks[0].transport->disarm();
     ranks[0].transport->poll(ranks[0].news);
   }
   is_over = true;
@@ -82,7 +82,7 @@ TEST(TcpSleep, what_another_thread_has_begun_to_read_ends_it) {
     ++piece.token;
     ASSERT_TRUE(ranks[0].transport->post(piece));
   };
-  ranks[1].transport->announce();
+  ranks[1].transport->arm();
   piece.token = 1;
   ASSERT_TRUE(ranks[0].transport->post(piece));
   for (int i = 0; i < 24; ++i) {
@@ -94,7 +94,7 @@ TEST(TcpSleep, what_another_thread_has_begun_to_read_ends_it) {
     keep_sending();
   }
   ranks[1].transport->sleep(kTenMinutesUs);
-  ranks[1].transport->retract();
+  ranks[1].transport->disarm();
 }
 
 // Sockets that bring much leave the epoll set, and are back in it before their rank sleeps.
@@ -135,10 +135,10 @@ TEST(TcpSleep, sockets_that_every_poll_has_read_end_it_as_well) {
       ranks[0].transport->poll(ranks[0].news);
       continue;
     }
-    ranks[0].transport->announce();
+    ranks[0].transport->arm();
     ranks[0].transport->poll(ranks[0].news);
     if (!is_over) ranks[0].transport->sleep(kTenMinutesUs);
-    ranks[0].transport->retract();
+    ranks[0].transport->disarm();
     ranks[0].transport->poll(ranks[0].news);
   }
   writers.join();
