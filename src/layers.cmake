@@ -9,10 +9,10 @@ photon_layer(transport     USES base sync wire)
 photon_layer(transport/shm USES base sync wire boot transport)
 photon_layer(transport/sim USES base sync wire boot transport)
 # What transports share that carry lines over a network: it knows none of them.
-photon_layer(transport/carried USES base sync wire boot transport)
-photon_layer(transport/tcp USES base sync wire boot transport transport/carried)
+photon_layer(transport/network USES base sync wire boot transport)
+photon_layer(transport/tcp USES base sync wire boot transport transport/network)
 photon_layer(transport/ofi SOURCES ${PHOTON_OFI_SOURCES}
-  USES base sync wire boot transport transport/carried)
+  USES base sync wire boot transport transport/network)
 photon_layer(transport/mixed USES base sync wire boot transport)
 # The contract of what stands on the engine, and each service, which sees no other and no engine.
 photon_layer(service       USES base sync wire transport)

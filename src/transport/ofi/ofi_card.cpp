@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "boot/boot.hpp"
-#include "transport/carried/card_head.hpp"
+#include "transport/network/card_head.hpp"
 
 namespace photon::transport::ofi {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 static_assert(sizeof(OfiCard) <= boot::kMaxMessageBytes);
 
-base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const Endpoint& endpoint) {
+base::Result<OfiCard> make_card(const network::SharedSettings& settings, const Endpoint& endpoint) {
   const auto& [provider, address, message_bytes, moves] = endpoint;
   OfiCard card;
   if (address.size() > card.address.size() || provider.size() >= card.provider.size())
@@ -35,7 +35,7 @@ std::span<const std::byte> encode(const OfiCard& card) noexcept {
 }
 
 base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
-  if (auto checked = carried::check_card_head({"ofi", kCardMagic, sizeof(OfiCard)}, bytes);
+  if (auto checked = network::check_card_head({"ofi", kCardMagic, sizeof(OfiCard)}, bytes);
       !checked)
     return std::move(checked.error());
   OfiCard card;
@@ -43,7 +43,7 @@ base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
   const bool is_card =
       card.what <= OfiCard::What::so_far && card.provider.back() == 0 && card.why.back() == 0;
   if (!is_card || card.address_bytes > card.address.size())
-    return carried::strange_card("ofi", bytes);
+    return network::strange_card("ofi", bytes);
   return card;
 }
 
@@ -76,7 +76,7 @@ base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs) {
                            " (setting ofi_direct_least_bytes, which is 0 at all ranks or at none; "
                            "or another libfabric)"};
   }
-  return carried::check_settings(mine.settings, theirs.settings);
+  return network::check_settings(mine.settings, theirs.settings);
 }
 
 }  // namespace photon::transport::ofi

@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include "base/result.hpp"
-#include "transport/carried/shared_settings.hpp"
+#include "transport/network/shared_settings.hpp"
 #include "transport/ofi/ofi_message.hpp"
 #include "wire/record.hpp"
 
@@ -35,7 +35,7 @@ struct OfiCard {
   std::uint64_t magic = kCardMagic;
   std::uint32_t version = wire::kVersion;
   What what = What::ask;
-  carried::SharedSettings settings;  // must be equal
+  network::SharedSettings settings;  // must be equal
   std::uint64_t message_bytes = 0;   // of the longest message; must be equal
   std::uint64_t moves_memory = 0;    // see moves_memory(); must be equal
   std::uint64_t address_bytes = 0;
@@ -67,7 +67,7 @@ struct Endpoint {
   std::uint64_t moves_memory = 0;  // as in the card
 };
 // PH_ERR_CONFIG: the provider's address is longer than a card can tell.
-base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const Endpoint& endpoint);
+base::Result<OfiCard> make_card(const network::SharedSettings& settings, const Endpoint& endpoint);
 std::span<const std::byte> encode(const OfiCard& card) noexcept;
 // PH_ERR_BOOTSTRAP: another version, or transport. PH_ERR_PROTOCOL: no card at all.
 base::Result<OfiCard> decode_card(std::span<const std::byte> bytes);

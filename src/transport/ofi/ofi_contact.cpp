@@ -83,7 +83,7 @@ void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
 }
 
 void OfiTransport::cut_off(Rank rank, const std::string& why) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   if (OfiPeer* peer = known(rank); peer != nullptr && rank != parties_.self)
     cut_off(*peer, {PH_ERR_PROTOCOL, 0, why, rank});
 }

@@ -5,12 +5,12 @@
 namespace photon::transport::ofi {
 
 Inlet::Took Inlet::take(const MessageHead& head, std::span<const std::byte> body,
-                        carried::CarriedLink& link) {
+                        network::RingOverNetwork& link) {
   if (head.sequence != ++sequence_) return Took::disorder;
   if (head.has_credits > 1) return Took::garbage;
   const bool has_credits = head.has_credits == 1;
   if (has_credits) {
-    carried::CreditBody credits;
+    network::CreditBody credits;
     if (body.size() < sizeof credits) return Took::garbage;
     std::memcpy(&credits, body.data(), sizeof credits);
     body = body.subspan(sizeof credits);
@@ -37,7 +37,7 @@ Inlet::Took Inlet::take(const MessageHead& head, std::span<const std::byte> body
 }
 
 // Against the credit that was given, once for each record.
-bool Inlet::begin(const MessageHead& head, carried::CarriedLink& link) noexcept {
+bool Inlet::begin(const MessageHead& head, network::RingOverNetwork& link) noexcept {
   if (lines_count_ != 0) return head.lines == lines_count_ && head.bulk_bytes == bulk_bytes_;
   if (!link.begin_lines(head.lines, head.bulk_bytes, bulk_to_)) return false;
   lines_count_ = head.lines;
@@ -47,10 +47,10 @@ bool Inlet::begin(const MessageHead& head, carried::CarriedLink& link) noexcept 
 }
 
 Inlet::Took Inlet::take_lines(const MessageHead& head, std::span<const std::byte> body,
-                              carried::CarriedLink& link) noexcept {
+                              network::RingOverNetwork& link) noexcept {
   if (!begin(head, link)) return Took::garbage;
   const bool is_whole = head.kind == MessageKind::lines;
-  const std::size_t lines_bytes = std::size_t{lines_count_} * carried::kLineBytes;
+  const std::size_t lines_bytes = std::size_t{lines_count_} * network::kLineBytes;
   const std::size_t bulk_bytes = is_whole ? bulk_left_ : body.size();
   if (bulk_bytes > bulk_left_ || body.size() != bulk_bytes + (is_whole ? lines_bytes : 0) ||
       body.empty())

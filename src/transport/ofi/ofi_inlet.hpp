@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "transport/carried/carried_link.hpp"
+#include "transport/network/ring_over_network.hpp"
 #include "transport/ofi/ofi_message.hpp"
 
 namespace photon::transport::ofi {
@@ -30,12 +30,13 @@ class Inlet {
   // Of the message that comes next.
   std::uint32_t next_sequence() const noexcept { return sequence_ + 1; }
   // Any kind but a greeting.
-  Took take(const MessageHead& head, std::span<const std::byte> body, carried::CarriedLink& link);
+  Took take(const MessageHead& head, std::span<const std::byte> body,
+            network::RingOverNetwork& link);
 
  private:
-  bool begin(const MessageHead& head, carried::CarriedLink& link) noexcept;
+  bool begin(const MessageHead& head, network::RingOverNetwork& link) noexcept;
   Took take_lines(const MessageHead& head, std::span<const std::byte> body,
-                  carried::CarriedLink& link) noexcept;
+                  network::RingOverNetwork& link) noexcept;
 
   std::uint32_t sequence_ = 0;     // of the latest message
   std::uint32_t lines_count_ = 0;  // of the record whose bulk is coming; 0: none is

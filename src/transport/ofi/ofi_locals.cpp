@@ -16,7 +16,7 @@ std::uint64_t OfiTransport::local_granule() const noexcept {
 
 base::Result<std::uint64_t> OfiTransport::register_local(std::span<const std::byte> memory,
                                                          bool is_written) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   const auto use = is_written ? Fabric::Use::destinations : Fabric::Use::sources;
   auto shown = parts_.fabric->show({const_cast<std::byte*>(memory.data()), memory.size()}, use);
   if (!shown) return shown;
@@ -30,7 +30,7 @@ base::Result<std::uint64_t> OfiTransport::register_local(std::span<const std::by
 }
 
 void OfiTransport::unregister_local(std::uint64_t handle) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   if (locals_.erase(handle) != 0) parts_.fabric->hide(handle);
 }
 

@@ -30,7 +30,7 @@ std::size_t put_message(std::span<std::byte> room, const MessageHead& head, cons
 
 Reach OfiTransport::reach(Rank rank, std::uint64_t /*address*/, std::uint64_t size_bytes) noexcept {
   if (size_bytes < config_.ofi_direct_least_bytes || !parts_.fabric->traits().has_doors) return {};
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
   const bool is_there = peer != nullptr && peer->is_open() && !peer->is_released &&
                         !peer->is_mute() && rank != parties_.self;
@@ -47,7 +47,7 @@ bool OfiTransport::has_own_memory(const PostedPiece& piece) const noexcept {
 }
 
 bool OfiTransport::post(const PostedPiece& piece) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   OfiPeer* peer = known(piece.rank);
   if (peer == nullptr || !peer->is_open() || piece.rank == parties_.self) {
     tell({.kind = News::Kind::done, .token = piece.token, .status = PH_ERR_PEER});
@@ -165,7 +165,7 @@ void OfiTransport::say_gone_if_clear(OfiPeer& peer) {
 // Who holds a lease of what was taken back gives it back when its pieces are over; who does not
 // answer in time, or cannot, is shut out with everybody else.
 void OfiTransport::quiesce() noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   if (!exposures_.collect()) return;
   const auto holders = exposures_.stale_holders();
   if (may_give_back(holders))  // all of them: one that cannot costs the door anyway

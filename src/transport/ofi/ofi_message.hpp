@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "boot/proof.hpp"
-#include "transport/carried/credit_body.hpp"
+#include "transport/network/credit_body.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::ofi {

@@ -8,7 +8,7 @@ bool OfiTransport::names_pieces(Rank rank) const noexcept {
 }
 
 std::uint64_t OfiTransport::nameable(Rank rank) const noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
   if (peer == nullptr || peer->pieces == nullptr) return parts_.window_slots;
   return peer->pieces->nameable();

@@ -7,8 +7,8 @@
 
 namespace photon::transport::ofi {
 
-static_assert(sizeof(MessageHead) + sizeof(carried::CreditBody) +
-                      wire::kMaxLines * carried::kLineBytes <=
+static_assert(sizeof(MessageHead) + sizeof(network::CreditBody) +
+                      wire::kMaxLines * network::kLineBytes <=
                   kLeastMessageBytes,
               "a record is not cut");
 
@@ -21,7 +21,7 @@ void append(std::byte*& to, std::span<const std::byte> bytes) noexcept {
 
 }  // namespace
 
-std::size_t Outlet::compose(std::span<std::byte> room, carried::CarriedLink& link,
+std::size_t Outlet::compose(std::span<std::byte> room, network::RingOverNetwork& link,
                             MessageHead head) {
   std::size_t at = sizeof head;
   const auto credits = link.changed_credits();
@@ -32,9 +32,9 @@ std::size_t Outlet::compose(std::span<std::byte> room, carried::CarriedLink& lin
     head.kind = MessageKind::credits;
   }
   if (!has_run_ && link.has_run()) {
-    const std::size_t most_lines = (room.size() - at) / carried::kLineBytes;
+    const std::size_t most_lines = (room.size() - at) / network::kLineBytes;
     run_ = link.next_run(
-        static_cast<std::uint32_t>(std::min<std::size_t>(most_lines, carried::kMostRunLines)));
+        static_cast<std::uint32_t>(std::min<std::size_t>(most_lines, network::kMostRunLines)));
     has_run_ = true;
     bulk_done_ = 0;
   }
@@ -44,9 +44,9 @@ std::size_t Outlet::compose(std::span<std::byte> room, carried::CarriedLink& lin
   return at;
 }
 
-std::size_t Outlet::compose_credits(std::span<std::byte> room, const carried::CarriedLink& link,
+std::size_t Outlet::compose_credits(std::span<std::byte> room, const network::RingOverNetwork& link,
                                     MessageHead head) noexcept {
-  const carried::CreditBody credits = link.given();
+  const network::CreditBody credits = link.given();
   head.kind = MessageKind::credits;
   head.has_credits = 1;
   std::memcpy(room.data(), &head, sizeof head);
@@ -56,7 +56,7 @@ std::size_t Outlet::compose_credits(std::span<std::byte> room, const carried::Ca
 
 std::size_t Outlet::add_run(std::span<std::byte> room, MessageHead& head) noexcept {
   const auto bulk_left = run_.bulk.subspan(bulk_done_);
-  const std::size_t lines_bytes = std::size_t{run_.lines_count} * carried::kLineBytes;
+  const std::size_t lines_bytes = std::size_t{run_.lines_count} * network::kLineBytes;
   head.lines = static_cast<std::uint16_t>(run_.lines_count);
   head.bulk_bytes = static_cast<std::uint32_t>(run_.bulk.size());
   std::byte* to = room.data();

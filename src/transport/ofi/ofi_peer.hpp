@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/carried/network_peer.hpp"
+#include "transport/network/network_peer.hpp"
 #include "transport/ofi/ofi_early.hpp"
 #include "transport/ofi/ofi_greeting.hpp"
 #include "transport/ofi/ofi_inlet.hpp"
@@ -64,7 +64,7 @@ struct Seat {
   std::uint64_t to = 0;
 };
 
-struct OfiPeer : carried::NetworkPeer {
+struct OfiPeer : network::NetworkPeer {
   using NetworkPeer::NetworkPeer;
 
   bool is_waiting = false;              // to send: the provider or the window is full

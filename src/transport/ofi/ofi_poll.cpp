@@ -27,7 +27,7 @@ bool has_no_way(const OfiPeer& peer) noexcept {
 }  // namespace
 
 void OfiTransport::poll(Sink& sink) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   flusher_.came();
   look();
   is_behind_ = false;

@@ -31,7 +31,7 @@ void OfiTransport::await_confirmation(OfiPeer& peer) {
 
 // The provider may have it still.
 bool OfiTransport::arrives(Rank rank) const noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
   return rank == parties_.self || (peer != nullptr && peer->sequence == peer->confirmed);
 }

@@ -24,7 +24,7 @@ std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
 }  // namespace
 
 void OfiTransport::arm() noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   wake_.arm();
   side_channel_.look_soon();
   if (!news_.is_empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake_.ring();
@@ -41,7 +41,7 @@ void OfiTransport::arm() noexcept {
 // The provider says whether its descriptor can be waited for: it may hold something that the
 // descriptor does not tell.
 SleepOn OfiTransport::sleep_on() noexcept {
-  const carried::Visit visit(lock_);
+  const network::Visit visit(lock_);
   const auto side_channel = side_channel_.sleep_on(longest_sleep_us_.get());
   std::int64_t limit_us = side_channel.limit_us;
   int wait_fd = is_broken_ || is_wait_broken_ ? -1 : parts_.fabric->traits().wait_fd;

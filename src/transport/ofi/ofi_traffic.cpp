@@ -29,7 +29,7 @@ constexpr std::int64_t kNoWayNs = 5'000'000'000;
 }  // namespace
 
 void OfiTransport::kick(Rank rank) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   OfiPeer* peer = known(rank);
   if (peer == nullptr || peer->link == nullptr || peer->is_released || peer->is_mute()) return;
   if (rank == parties_.self) {
@@ -168,7 +168,7 @@ bool OfiTransport::awaits_word_of_any() noexcept {
 // The Flusher, with the lock. Left: something takes longer. What has arrived stays where it is
 // until poll(), unless a peer has to be let in before what it was sent can go, or has to say where
 // our pieces go. The bootstrap belongs to the engine's threads.
-carried::Flusher::Look OfiTransport::flush_held() {
+network::Flusher::Look OfiTransport::flush_held() {
   const std::uint64_t taken_before = taken_count_;
   const std::size_t under_way_before = under_way_;
   look();
@@ -185,7 +185,7 @@ carried::Flusher::Look OfiTransport::flush_held() {
     static_cast<void>(flusher_.note());  // it goes on: no slower yet
   if (parts_.receives->has_arrived() && wake_.is_announced()) wake_.ring();
   const bool is_left = awaits_word || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
-  return is_left ? carried::Flusher::Look::left : carried::Flusher::Look::done;
+  return is_left ? network::Flusher::Look::left : network::Flusher::Look::done;
 }
 
 bool OfiTransport::has_left_all() const noexcept {

@@ -79,7 +79,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   parts.fabric = std::move(*fabric);
   const auto& traits = parts.fabric->traits();
   parts.message_bytes = std::min(traits.most_bytes, kMessageBytes);
-  auto card = make_card(carried::shared_settings(config, boot.size()),
+  auto card = make_card(network::shared_settings(config, boot.size()),
                         {traits.provider, parts.fabric->address(0), parts.message_bytes,
                          moves_memory(traits.has_doors, traits.data_bytes)});
   if (!card) return std::move(card.error());
@@ -88,7 +88,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   if (!receives) return std::move(receives.error());
   parts.receives = std::move(*receives);
   parts.messages = std::make_unique<MessagePool>(*parts.fabric, parts.message_bytes);
-  carried::Wakeup wake;
+  network::Wakeup wake;
   if (!wake.open()) return base::system_error("ofi: eventfd");
   parts.own = std::move(own);
   parts.lane = lane;
@@ -103,12 +103,12 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open_lane(std::uint32_t n
 }
 
 OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts,
-                           carried::Wakeup wake)
+                           network::Wakeup wake)
     : NetworkTransport({.config = config,
                         .boot = boot,
                         .time = parts.own->time,
                         .wake = std::move(wake),
-                        .order = carried::NewsQueue::Order::links_and_pieces_first,
+                        .order = network::NewsQueue::Order::links_and_pieces_first,
                         .posts = false}),
       parties_{boot.rank(), boot.size(), parts.lane},
       names_(boot.size(), kNameBits),
@@ -142,7 +142,7 @@ OfiTransport::~OfiTransport() {
 }
 
 void OfiTransport::describe(Rank rank, ph_path& path) {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   path.transport = rank == parties_.self ? "self" : "ofi";
   path.same_process = path.cma = path.arena_mapped = 0;
   const OfiPeer* peer = known(rank);

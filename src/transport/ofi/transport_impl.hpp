@@ -23,9 +23,9 @@
 #include "base/config.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
-#include "transport/carried/flusher.hpp"
-#include "transport/carried/network_transport.hpp"
-#include "transport/carried/own_side.hpp"
+#include "transport/network/flusher.hpp"
+#include "transport/network/network_transport.hpp"
+#include "transport/network/own_side.hpp"
 #include "transport/ofi/ofi_card.hpp"
 #include "transport/ofi/ofi_exposures.hpp"
 #include "transport/ofi/ofi_peer.hpp"
@@ -36,16 +36,16 @@
 namespace photon::transport::ofi {
 
 // What the lanes of a rank share.
-struct OwnSide : carried::OwnSide {
+struct OwnSide : network::OwnSide {
   OpenFabric open_fabric;
   std::int64_t give_back_ns = 0;
 };
 
-using carried::Refusal;
+using network::Refusal;
 // What is said of who was turned away for that reason; "?" for one that this transport has not.
 const char* refusal_text(Refusal why) noexcept;
 
-class OfiTransport final : public carried::NetworkTransport {
+class OfiTransport final : public network::NetworkTransport {
  public:
   struct Parts {
     std::shared_ptr<OwnSide> own;
@@ -60,7 +60,7 @@ class OfiTransport final : public carried::NetworkTransport {
   static base::Result<std::unique_ptr<Transport>> open(const base::Config& config, boot::Boot& boot,
                                                        std::shared_ptr<OwnSide> own,
                                                        std::uint32_t lane);
-  OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts, carried::Wakeup wake);
+  OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts, network::Wakeup wake);
   ~OfiTransport() override;
 
   const char* name() const noexcept override { return "ofi"; }
@@ -95,7 +95,7 @@ class OfiTransport final : public carried::NetworkTransport {
   const OfiCard& card() const noexcept { return parts_.card; }
 
  private:
-  using News = carried::News;
+  using News = network::News;
   struct CutOff {
     Rank rank = 0;
     std::string why;
@@ -137,7 +137,7 @@ class OfiTransport final : public carried::NetworkTransport {
   std::size_t compose(OfiPeer& peer, std::span<std::byte> room);
   void wait_for_room(OfiPeer& peer);
   void flush_waiting();
-  carried::Flusher::Look flush_held();
+  network::Flusher::Look flush_held();
   bool awaits_word_of_any() noexcept;
   bool has_left_all() const noexcept override;
   void say_goodbye();
@@ -241,7 +241,7 @@ class OfiTransport final : public carried::NetworkTransport {
   bool is_broken_ = false;       // the provider brings nothing any more
   bool is_wait_broken_ = false;  // its descriptor cannot be waited for
 
-  carried::Flusher flusher_;  // last: it ends first
+  network::Flusher flusher_;  // last: it ends first
 };
 
 }  // namespace photon::transport::ofi

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "transport/carried/card_head.hpp"
+#include "transport/network/card_head.hpp"
 
 namespace photon::transport::tcp {
 
@@ -15,12 +15,12 @@ std::span<const std::byte> encode(const TcpCard& card) noexcept {
 }
 
 base::Result<TcpCard> decode_card(std::span<const std::byte> bytes) {
-  if (auto checked = carried::check_card_head({"tcp", kCardMagic, sizeof(TcpCard)}, bytes);
+  if (auto checked = network::check_card_head({"tcp", kCardMagic, sizeof(TcpCard)}, bytes);
       !checked)
     return std::move(checked.error());
   TcpCard card;
   std::memcpy(&card, bytes.data(), sizeof card);
-  if (card.why.back() != 0) return carried::strange_card("tcp", bytes);
+  if (card.why.back() != 0) return network::strange_card("tcp", bytes);
   return card;
 }
 

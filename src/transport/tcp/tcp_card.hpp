@@ -3,7 +3,7 @@
 // and never move.
 //
 // Invariant: a decoded Card has a valid magic number and version; that its settings equal ours is a
-// second question (carried::check_settings), because a rank with other settings is answered.
+// second question (network::check_settings), because a rank with other settings is answered.
 // Owner: none (values and pure functions).
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #include "base/result.hpp"
 #include "boot/tries.hpp"
-#include "transport/carried/shared_settings.hpp"
+#include "transport/network/shared_settings.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::tcp {
@@ -35,7 +35,7 @@ struct TcpCard {
   std::uint64_t magic = kCardMagic;
   std::uint32_t version = wire::kVersion;
   What what = What::here;
-  carried::SharedSettings settings;  // must be equal
+  network::SharedSettings settings;  // must be equal
   boot::Addresses addresses;
   boot::Tries::Troubles troubles{};
   std::array<char, 128> why{};  // gone: words; ends with a zero

@@ -53,7 +53,7 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   const bool gives_up = card && card->what == TcpCard::What::unreachable && is_dialing;
   if (peer.state != TcpPeer::State::asked && !gives_up) return;
   auto same =
-      card ? carried::check_settings(card_.settings, card->settings) : base::Result<>(card.error());
+      card ? network::check_settings(card_.settings, card->settings) : base::Result<>(card.error());
   if (!same) {
     // The peer finds out from our card, as we do from its.
     if (!peer.has_asked) send_or_keep(rank, card_);

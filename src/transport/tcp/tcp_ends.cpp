@@ -18,7 +18,7 @@ namespace photon::transport::tcp {
 // full socket takes no words, and a peer that is not open yet has none to be read: the bootstrap
 // tells it, too.
 void TcpTransport::cut_off(Rank rank, const std::string& why) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || peer->state == TcpPeer::State::ended || rank == parties_.self) return;
   tell_cut_off(rank, why);

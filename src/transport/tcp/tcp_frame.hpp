@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "transport/carried/credit_body.hpp"
+#include "transport/network/credit_body.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::tcp {
@@ -44,8 +44,8 @@ struct PieceBody {
 // The most words of a bye.
 inline constexpr std::uint32_t kMostWordBytes = 512;
 
-using carried::CreditBody;
-using carried::kLineBytes;
+using network::CreditBody;
+using network::kLineBytes;
 
 static_assert(sizeof(FrameHead) == 16 && sizeof(PieceBody) == 24);
 static_assert(std::has_unique_object_representations_v<FrameHead>, "no padding travels");

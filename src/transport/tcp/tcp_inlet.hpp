@@ -75,7 +75,7 @@ class Inlet {
 
   static constexpr std::size_t kLargeBytes = 16 << 10;
   static constexpr std::size_t kBriefBytes = 256;
-  static constexpr std::size_t kMostRest = (wire::kMaxLines + 1) * carried::kLineBytes;
+  static constexpr std::size_t kMostRest = (wire::kMaxLines + 1) * network::kLineBytes;
 
   bool parse(Port& port, const std::byte* bytes);
   bool take_frame(Port& port, std::span<const std::byte> bytes, std::size_t& used);

@@ -27,11 +27,11 @@ base::Error no_memory() {
 
 }  // namespace
 
-bool Outlet::is_idle(carried::CarriedLink& link) noexcept {
+bool Outlet::is_idle(network::RingOverNetwork& link) noexcept {
   return has_no_record(link) && !link.owes_credits();
 }
 
-Outlet::Flushed Outlet::flush(int socket, carried::CarriedLink& link,
+Outlet::Flushed Outlet::flush(int socket, network::RingOverNetwork& link,
                               std::span<const RegionEntry> regions, Scratch scratch) {
   for (;;) {
     if (!has_batch()) build(link, regions);
@@ -173,7 +173,7 @@ void Outlet::add_part(const void* bytes, std::size_t size_bytes) noexcept {
   bytes_left_ += size_bytes;
 }
 
-void Outlet::build(carried::CarriedLink& link, std::span<const RegionEntry> regions) {
+void Outlet::build(network::RingOverNetwork& link, std::span<const RegionEntry> regions) {
   parts_count_ = next_ = starts_count_ = 0;
   is_cut_ = false;
   payloads_ = 0;
@@ -194,10 +194,10 @@ void Outlet::build(carried::CarriedLink& link, std::span<const RegionEntry> regi
 }
 
 // False: lines are left, or there is no space for more.
-bool Outlet::add_runs(carried::CarriedLink& link) {
+bool Outlet::add_runs(network::RingOverNetwork& link) {
   while (link.has_run()) {
     if (!has_space()) return false;
-    const carried::CarriedLink::Run run = link.next_run();
+    const network::RingOverNetwork::Run run = link.next_run();
     FrameHead head;
     head.kind = FrameKind::lines;
     head.lines = static_cast<std::uint16_t>(run.lines_count);
@@ -209,7 +209,7 @@ bool Outlet::add_runs(carried::CarriedLink& link) {
   return has_space();
 }
 
-void Outlet::add_credits(carried::CarriedLink& link) noexcept {
+void Outlet::add_credits(network::RingOverNetwork& link) noexcept {
   const auto changed = link.changed_credits();
   if (!changed) return;
   credits_ = *changed;

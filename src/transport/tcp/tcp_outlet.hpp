@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/ring_queue.hpp"
-#include "transport/carried/carried_link.hpp"
+#include "transport/network/ring_over_network.hpp"
 #include "transport/tcp/tcp_frame.hpp"
 
 namespace photon::transport::tcp {
@@ -51,11 +51,11 @@ class Outlet {
   void add(const Item& item) { items_.push(item); }
   // Where what is small is put together: best in memory that was just used.
   using Scratch = std::span<std::byte, kSmallBytes>;
-  Flushed flush(int socket, carried::CarriedLink& link, std::span<const RegionEntry> regions,
+  Flushed flush(int socket, network::RingOverNetwork& link, std::span<const RegionEntry> regions,
                 Scratch scratch);
-  bool is_idle(carried::CarriedLink& link) noexcept;
+  bool is_idle(network::RingOverNetwork& link) noexcept;
   // Nothing waits but credits, if those do.
-  bool has_no_record(carried::CarriedLink& link) const noexcept {
+  bool has_no_record(network::RingOverNetwork& link) const noexcept {
     return !has_batch() && items_.empty() && !link.has_run();
   }
   // Whether bytes of our write `token` are still to be sent, so that no answer can be true.
@@ -88,9 +88,9 @@ class Outlet {
   static constexpr std::size_t kMostCutBytes = 80 << 10;
 
   bool has_batch() const noexcept { return next_ != parts_count_; }
-  void build(carried::CarriedLink& link, std::span<const RegionEntry> regions);
-  bool add_runs(carried::CarriedLink& link);
-  void add_credits(carried::CarriedLink& link) noexcept;
+  void build(network::RingOverNetwork& link, std::span<const RegionEntry> regions);
+  bool add_runs(network::RingOverNetwork& link);
+  void add_credits(network::RingOverNetwork& link) noexcept;
   static void refuse_if_revoked(Item& item, std::span<const RegionEntry> regions) noexcept;
   void add_item(const Item& item);
   bool has_space() const noexcept {

@@ -30,7 +30,7 @@
 #include "base/unique_fd.hpp"
 #include "boot/parley.hpp"
 #include "boot/tries.hpp"
-#include "transport/carried/network_peer.hpp"
+#include "transport/network/network_peer.hpp"
 #include "transport/tcp/tcp_inlet.hpp"
 #include "transport/tcp/tcp_outlet.hpp"
 #include "transport/tcp/tcp_pieces.hpp"
@@ -45,7 +45,7 @@ using boot::Tries;
 inline constexpr std::uint64_t kHelloMagic = 0x6f'6c'6c'65'68'63'74'70ULL;  // "ptchello"
 inline constexpr boot::Protocol kProtocol{kHelloMagic, wire::kVersion};
 
-struct TcpPeer : carried::NetworkPeer {
+struct TcpPeer : network::NetworkPeer {
   using NetworkPeer::NetworkPeer;
 
   bool has_crossed = false;        // its connection came while ours was made, and was given up

@@ -66,7 +66,7 @@ void TcpTransport::tell_written() {
 }
 
 void TcpTransport::poll(Sink& sink) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   flusher_.came();
   const std::int64_t now = time_.now_ns();
   if (!held_.empty()) flush_due(now);

@@ -14,7 +14,7 @@ constexpr std::int64_t kUnsentCardSleepUs = 1'000;
 
 // Nothing is held back while nobody looks, and room in a full socket is news.
 void TcpTransport::arm() noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   side_channel_.look_soon();
   while (!held_.empty()) flush(*held_.back());
   wake_.arm();

@@ -31,7 +31,7 @@ constexpr std::uint64_t kUrgentBytes = 16 << 10;
 }  // namespace
 
 void TcpTransport::kick(Rank rank) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || peer->link == nullptr || peer->is_released) return;
   if (rank == parties_.self) {
@@ -44,7 +44,7 @@ void TcpTransport::kick(Rank rank) noexcept {
 }
 
 void TcpTransport::kick_later(Rank rank) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self)
     return kick(rank);
@@ -121,8 +121,8 @@ bool TcpTransport::flush_due(std::int64_t now_ns) {
 
 // The Flusher, with the lock. Left: somebody has to connect before what he was sent can go. The
 // bootstrap belongs to the engine's threads: what needs it is left to them.
-carried::Flusher::Look TcpTransport::flush_held() {
-  using Look = carried::Flusher::Look;
+network::Flusher::Look TcpTransport::flush_held() {
+  using Look = network::Flusher::Look;
   is_flusher_ = true;
   const bool any = flush_due(time_.now_ns());
   bool is_left = false;
@@ -165,14 +165,14 @@ bool TcpTransport::has_left_all() const noexcept {
 
 Reach TcpTransport::reach(Rank rank, std::uint64_t /*address*/,
                           std::uint64_t /*size_bytes*/) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   const TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self) return {};
   return {Reach::Kind::posted, nullptr};
 }
 
 bool TcpTransport::post(const PostedPiece& piece) noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   TcpPeer* peer = known(piece.rank);
   const bool is_gone = peer == nullptr || peer->outlet == nullptr;
   if (is_gone || piece.size_bytes > kMostPieceBytes) {
@@ -200,7 +200,7 @@ bool TcpTransport::post(const PostedPiece& piece) noexcept {
 
 // What a peer is writing under such a key goes nowhere from here on, and what it reads is not read.
 void TcpTransport::quiesce() noexcept {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   for (const auto& peer : peers_) {
     if (peer == nullptr || !peer->is_open() || peer->rank == parties_.self) continue;
     if (peer->inlet->is_placing() && peer->data_slot == nullptr && peer->write_status == PH_OK) {

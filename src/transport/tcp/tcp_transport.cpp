@@ -89,7 +89,7 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
   if (auto checked = check_calls(parts.listeners.all.front().socket.get(), parts.epoll.get());
       !checked)
     return std::move(checked.error());
-  carried::Wakeup wake;
+  network::Wakeup wake;
   if (!wake.open()) return with_advice(base::system_error("tcp: eventfd"));
   parts.spare.reset(::fcntl(wake.fd(), F_DUPFD_CLOEXEC, 0));
   if (!parts.spare) return with_advice(base::system_error("tcp: a descriptor in reserve"));
@@ -104,19 +104,19 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open_lane(std::uint32_t n
 }
 
 TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts,
-                           carried::Wakeup wake)
+                           network::Wakeup wake)
     : NetworkTransport({.config = config,
                         .boot = boot,
                         .time = parts.own->time,
                         .wake = std::move(wake),
-                        .order = carried::NewsQueue::Order::as_it_came,
+                        .order = network::NewsQueue::Order::as_it_came,
                         .posts = true}),
       parties_{boot.rank(), boot.size(), parts.lane, kProtocol},
       parts_(std::move(parts)),
       peers_(boot.size()),
       flusher_(lock_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail
-  card_.settings = carried::shared_settings(config, boot.size());
+  card_.settings = network::shared_settings(config, boot.size());
   card_.addresses = parts_.listeners.addresses;
   for (std::uint32_t i = 0; i < parts_.listeners.all.size(); ++i)
     watch(parts_.listeners.all[i].socket.get(), EPOLLIN, Watched::listener, i);
@@ -137,7 +137,7 @@ TcpTransport::~TcpTransport() {
 }
 
 void TcpTransport::describe(Rank rank, ph_path& path) {
-  const carried::Entered entered(lock_);
+  const network::Entered entered(lock_);
   path.transport = rank == parties_.self ? "self" : "tcp";
   path.same_process = path.cma = path.arena_mapped = 0;
   const TcpPeer* peer = known(rank);

@@ -22,9 +22,9 @@
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
 #include "boot/silence.hpp"
-#include "transport/carried/flusher.hpp"
-#include "transport/carried/network_transport.hpp"
-#include "transport/carried/own_side.hpp"
+#include "transport/network/flusher.hpp"
+#include "transport/network/network_transport.hpp"
+#include "transport/network/own_side.hpp"
 #include "transport/tcp/tcp_card.hpp"
 #include "transport/tcp/tcp_peer.hpp"
 #include "transport/tcp/tcp_transport.hpp"
@@ -32,15 +32,15 @@
 namespace photon::transport::tcp {
 
 // What the lanes of a rank share.
-struct OwnSide : carried::OwnSide {
+struct OwnSide : network::OwnSide {
   std::int64_t guest_ns = 0;  // as TcpOptions has it
 };
 
-using carried::Refusal;
+using network::Refusal;
 // What is said of who was turned away for that reason; "?" for one that this transport has not.
 const char* refusal_text(Refusal why) noexcept;
 
-class TcpTransport final : public carried::NetworkTransport {
+class TcpTransport final : public network::NetworkTransport {
  public:
   struct Parts {
     std::shared_ptr<OwnSide> own;
@@ -52,7 +52,7 @@ class TcpTransport final : public carried::NetworkTransport {
   static base::Result<std::unique_ptr<Transport>> open(const base::Config& config, boot::Boot& boot,
                                                        std::shared_ptr<OwnSide> own,
                                                        std::uint32_t lane);
-  TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts, carried::Wakeup wake);
+  TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts, network::Wakeup wake);
   ~TcpTransport() override;
 
   const char* name() const noexcept override { return "tcp"; }
@@ -88,7 +88,7 @@ class TcpTransport final : public carried::NetworkTransport {
     Parley parley;
     std::int64_t until_ns = 0;
   };
-  using News = carried::News;
+  using News = network::News;
   enum class Watched : std::uint32_t { listener, peer, guest };
 
   // tcp_contact.cpp
@@ -118,7 +118,7 @@ class TcpTransport final : public carried::NetworkTransport {
   void hold(TcpPeer& peer);
   void flush(TcpPeer& peer);
   bool flush_due(std::int64_t now_ns);
-  carried::Flusher::Look flush_held();
+  network::Flusher::Look flush_held();
   void arm(TcpPeer& peer, bool on) noexcept;
   bool has_left_all() const noexcept override;
 
@@ -181,7 +181,7 @@ class TcpTransport final : public carried::NetworkTransport {
   bool has_told_ = false;          // something, in this poll
   bool is_flusher_ = false;        // who holds the lock is none of the engine's threads
 
-  carried::Flusher flusher_;  // last: it ends first
+  network::Flusher flusher_;  // last: it ends first
 };
 
 }  // namespace photon::transport::tcp

@@ -9,7 +9,7 @@ namespace {
 
 OfiCard valid_card() {
   const std::vector<std::byte> address(16, std::byte{5});
-  return *make_card(carried::shared_settings(base::Config{}, 4), {"tcp;ofi_rxm", address, 8192});
+  return *make_card(network::shared_settings(base::Config{}, 4), {"tcp;ofi_rxm", address, 8192});
 }
 
 TEST(OfiCardTest, comes_out_as_it_went_in) {

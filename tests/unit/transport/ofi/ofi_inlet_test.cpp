@@ -24,8 +24,8 @@ class OfiInlet : public testing::Test {
     return inlet_.take(head, std::vector<std::byte>(body_bytes), *link_);
   }
 
-  std::unique_ptr<carried::CarriedLink> link_ =
-      std::move(*carried::CarriedLink::make(config(), false));
+  std::unique_ptr<network::RingOverNetwork> link_ =
+      std::move(*network::RingOverNetwork::make(config(), false));
   std::uint32_t sequence_ = 0;
   Inlet inlet_;
 };

@@ -31,8 +31,8 @@ class OfiOutlet : public testing::Test {
     return bytes;
   }
 
-  std::unique_ptr<carried::CarriedLink> link_ =
-      std::move(*carried::CarriedLink::make(config(), false));
+  std::unique_ptr<network::RingOverNetwork> link_ =
+      std::move(*network::RingOverNetwork::make(config(), false));
   sync::LineProducer<Policy> producer_{link_->view().tx_lines, link_->view().tx_credits, 6};
   std::vector<std::byte> room_ = std::vector<std::byte>(kLeastMessageBytes);
   std::uint32_t sequence_ = 0;
@@ -66,7 +66,7 @@ TEST_F(OfiOutlet, a_chunk_longer_than_a_message_goes_in_parts_and_the_last_one_w
   std::memset(link_->view().tx_bulk, 0x5a, 10'000);
   publish(wire::Kind::bulk, 10'000);
   std::size_t bulk_bytes = 0;
-  const auto other = std::move(*carried::CarriedLink::make(config(), false));
+  const auto other = std::move(*network::RingOverNetwork::make(config(), false));
   Inlet inlet;
   for (;;) {
     const std::size_t bytes = compose();
@@ -89,11 +89,11 @@ TEST_F(OfiOutlet, a_chunk_longer_than_a_message_goes_in_parts_and_the_last_one_w
 TEST_F(OfiOutlet, credits_go_with_lines_or_alone) {
   link_->set_answered();
   link_->view().rx_credits->give_lines(7);
-  EXPECT_EQ(compose(), sizeof head_ + sizeof(carried::CreditBody));
+  EXPECT_EQ(compose(), sizeof head_ + sizeof(network::CreditBody));
   EXPECT_EQ(head_.kind, MessageKind::credits);
   link_->view().rx_credits->give_lines(8);
   publish(wire::Kind::bye, 0);
-  EXPECT_EQ(compose(), sizeof head_ + sizeof(carried::CreditBody) + 64);
+  EXPECT_EQ(compose(), sizeof head_ + sizeof(network::CreditBody) + 64);
   EXPECT_EQ(head_.kind, MessageKind::lines);
   EXPECT_EQ(head_.has_credits, 1u);
 }

@@ -11,7 +11,7 @@ namespace {
 
 TcpCard valid_card() {
   TcpCard card;
-  card.settings = carried::shared_settings(base::Config{}, 4);
+  card.settings = network::shared_settings(base::Config{}, 4);
   boot::Address address = *boot::choose_address("127.0.0.1", true);
   address.port = 77;
   card.addresses.add(address);
@@ -23,7 +23,7 @@ TEST(TcpCard, survives_the_side_channel_unchanged) {
   const auto decoded = decode_card(encode(card));
   ASSERT_TRUE(decoded) << decoded.error().what;
   EXPECT_EQ(std::memcmp(&*decoded, &card, sizeof card), 0);
-  EXPECT_TRUE(carried::check_settings(card.settings, decoded->settings));
+  EXPECT_TRUE(network::check_settings(card.settings, decoded->settings));
 }
 
 TEST(TcpCard, cut_anywhere_or_followed_by_anything_is_malformed) {

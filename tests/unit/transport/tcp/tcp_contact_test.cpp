@@ -192,7 +192,7 @@ TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
   GivenTime time;
   TcpRanks ranks(2, tcp_config(), {.time = time.source()});
   TcpCard card;
-  card.settings = carried::shared_settings(tcp_config(), 2);
+  card.settings = network::shared_settings(tcp_config(), 2);
   {
     const auto closed = boot::listen_at(*boot::choose_address("127.0.0.1", true));
     ASSERT_TRUE(closed);
@@ -216,7 +216,7 @@ TEST(TcpContact, each_address_of_a_rank_is_tried_and_named_with_what_stood_in_th
   GivenTime time;
   TcpRanks ranks(3, tcp_config(), {.time = time.source()});
   TcpCard card;
-  card.settings = carried::shared_settings(tcp_config(), 3);
+  card.settings = network::shared_settings(tcp_config(), 3);
   const boot::Address closed = boot::listen_at(*boot::choose_address("127.0.0.1", true))->address;
   card.addresses.add(closed);
   card.addresses.add(ranks[2].tcp().address());
@@ -238,7 +238,7 @@ TEST(TcpContact, each_address_of_a_rank_is_tried_and_named_with_what_stood_in_th
 TEST(TcpContact, a_rank_that_is_not_at_its_first_address_is_met_at_the_next) {
   TcpRanks ranks(2);
   TcpCard card;
-  card.settings = carried::shared_settings(tcp_config(), 2);
+  card.settings = network::shared_settings(tcp_config(), 2);
   card.addresses.add(boot::listen_at(*boot::choose_address("127.0.0.1", true))->address);
   card.addresses.add(ranks[1].tcp().address());
   ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
@@ -253,7 +253,7 @@ TEST(TcpContact, who_is_not_reached_is_not_dialed_for_longer_than_the_time_of_si
   config.tcp_silence_s = 0;  // less than the setting may be: no test waits for it
   TcpRanks ranks(2, config);
   TcpCard card;
-  card.settings = carried::shared_settings(config, 2);
+  card.settings = network::shared_settings(config, 2);
   {
     const auto closed = boot::listen_at(*boot::choose_address("127.0.0.1", true));
     ASSERT_TRUE(closed);
@@ -274,7 +274,7 @@ base::Error end_of_search(const boot::Address& first, const boot::Address& secon
   GivenTime time;
   TcpRanks ranks(2, config, {.time = time.source()});
   TcpCard card;
-  card.settings = carried::shared_settings(config, 2);
+  card.settings = network::shared_settings(config, 2);
   card.addresses.add(first);
   card.addresses.add(second);
   EXPECT_TRUE(ranks[1].boot->send(0, encode(card), {}));
@@ -331,7 +331,7 @@ TEST(TcpContact, who_has_fallen_silent_for_a_peer_hears_so_by_the_bootstrap) {
   TcpRanks ranks(2, tcp_config(), {.time = time.source()});
   ASSERT_TRUE(ranks.join(0, 1));
   TcpCard card;
-  card.settings = carried::shared_settings(tcp_config(), 2);
+  card.settings = network::shared_settings(tcp_config(), 2);
   card.what = TcpCard::What::gone;
   const std::string_view why = "not heard";
   std::copy(why.begin(), why.end(), card.why.begin());

@@ -77,8 +77,8 @@ class TcpOutlet : public TcpSockets {
     return item;
   }
 
-  std::unique_ptr<carried::CarriedLink> link_ =
-      std::move(*carried::CarriedLink::make(tcp_config(), false));
+  std::unique_ptr<network::RingOverNetwork> link_ =
+      std::move(*network::RingOverNetwork::make(tcp_config(), false));
   sync::LineProducer<Policy> producer_{link_->view().tx_lines, link_->view().tx_credits, 6};
   std::vector<RegionEntry> regions_ = std::vector<RegionEntry>(64);
   Outlet outlet_;

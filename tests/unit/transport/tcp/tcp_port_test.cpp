@@ -21,7 +21,7 @@ struct PortLog final : PortNews {
 class TcpPort : public testing::Test {
  protected:
   TcpPort() {
-    peer_.link = std::move(*carried::CarriedLink::make(tcp_config(), false));
+    peer_.link = std::move(*network::RingOverNetwork::make(tcp_config(), false));
     peer_.link->set_answered();
     peer_.outlet = std::make_unique<Outlet>();
     regions_[5].publish(kItsKey,
