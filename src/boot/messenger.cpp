@@ -130,7 +130,7 @@ void Messenger::settle(Rank rank) {
   const Peer& peer = peers_[rank];
   const bool has_out = peer.out && peer.out->state != WayOut::State::over;
   const bool may_speak = std::ranges::any_of(ways_in_, [rank](const auto& entry) {
-    return entry.second.state == WayIn::State::proven && entry.second.parley.from() == rank;
+    return entry.second.state == WayIn::State::proven && entry.second.handshake.from() == rank;
   });
   if (!has_out && peer.in == 0 && !may_speak) tell_gone(rank);
 }

@@ -2,7 +2,7 @@
 // concern: messenger.cpp (opening, sending, leaving, ends of ranks), messenger_dial.cpp (the ways
 // out), messenger_guests.cpp (who comes in), messenger_clock.cpp (deadlines and silent hosts).
 //
-//   a way out:  dialing -- connected --> greeting -- welcome --> open -- farewell, end --> over
+//   a way out:  dialing -- connected --> handshake -- welcome --> open -- farewell, end --> over
 //                  ^  | no answer          | thrown out                                     ^
 //                  |  v                    v                                                |
 //                  pausing  <--------------+ -- six times no answer, nobody listens, no proof +
@@ -27,10 +27,10 @@
 #include "base/config.hpp"
 #include "base/log.hpp"
 #include "base/time_source.hpp"
+#include "boot/handshake.hpp"
 #include "boot/inbox.hpp"
 #include "boot/mail.hpp"
 #include "boot/net_address.hpp"
-#include "boot/parley.hpp"
 #include "boot/tries.hpp"
 #include "boot/watch.hpp"
 
@@ -90,16 +90,16 @@ class Messenger {
   }
 
   struct WayOut {
-    enum class State : std::uint8_t { pausing, dialing, greeting, open, over };
+    enum class State : std::uint8_t { pausing, dialing, handshake, open, over };
     State state = State::pausing;
     base::UniqueFd socket;
-    std::optional<Parley> parley;
+    std::optional<Handshake> handshake;
     Tries tries;  // begun with the first attempt
     MailOut mail;
     MailIn answers;           // a farewell, if any
     unsigned failed = 0;      // rounds through its addresses
     unsigned unanswered = 0;  // those that tell of a rank that is out of reach
-    // pausing: dials then; dialing: gives up then; greeting: so, if other addresses are left
+    // pausing: dials then; dialing: gives up then; handshake: so, if other addresses are left
     std::int64_t due_ns = 0;
     std::int64_t unreached_ns = 0;   // since then nobody has answered there; 0
     std::int64_t answered_ns = 0;    // what that was before somebody answered who may be a stranger
@@ -108,14 +108,14 @@ class Messenger {
 
     // Who answers says nothing, and others are left. After our proof it is that rank for sure.
     bool may_try_another() const {
-      return state == State::greeting && tries.is_hurried() && !parley->has_proved();
+      return state == State::handshake && tries.is_hurried() && !handshake->has_proved();
     }
   };
   struct WayIn {
     enum class State : std::uint8_t { guest, proven, seated };
     State state = State::guest;
     base::UniqueFd socket;
-    Parley parley;
+    Handshake handshake;
     std::int64_t due_ns = 0;  // a guest has to have proved itself by then
     MailIn mail;
   };
@@ -135,7 +135,7 @@ class Messenger {
   void dial_failed(Rank to, int trouble);
   void round_failed(Rank to);
   void hear_out(Rank to);
-  void greet(Rank to);
+  void shake_hands(Rank to);
   void hear_answers(Rank to);
   void flush(Rank to);
   void end_out(Rank to, const char* why);

@@ -35,7 +35,7 @@ void Messenger::dial_or_give_up(std::int64_t now_ns) {
     if (peer.out && peer.out->due_ns <= now_ns) due.push_back(rank);
   for (const Rank rank : due) {
     if (peers_[rank].out->state == WayOut::State::dialing) {
-      greet(rank);  // it is we who may have been away
+      shake_hands(rank);  // it is we who may have been away
       if (peers_[rank].out->state == WayOut::State::dialing) dial_failed(rank, ETIMEDOUT);
     } else if (peers_[rank].out->state == WayOut::State::pausing) {
       dial(rank);
@@ -52,7 +52,7 @@ void Messenger::look_for_silence(std::int64_t now_ns) {
   look_ns_ = 0;
   std::vector<Rank> silent;
   for (auto& [rank, peer] : peers_) {
-    const bool says = peer.out && (peer.out->state == WayOut::State::greeting ||
+    const bool says = peer.out && (peer.out->state == WayOut::State::handshake ||
                                    peer.out->state == WayOut::State::open);
     if (!says || is_all_confirmed(peer.out->socket.get())) continue;
     WayOut& way = *peer.out;

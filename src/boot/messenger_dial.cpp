@@ -58,7 +58,7 @@ void Messenger::dial(Rank to) {
 void Messenger::dial_failed(Rank to, int trouble) {
   WayOut& way = *peers_[to].out;
   hang_up(way.socket);
-  way.parley.reset();
+  way.handshake.reset();
   way.state = WayOut::State::pausing;
   // A host that hangs up after another one was silent has proved nothing either.
   const bool has_hung_up = way.unreached_ns == 0 && way.tries.trouble() == Tries::kSilent;
@@ -102,7 +102,7 @@ void Messenger::hear_out(Rank to) {
   if (peer == peers_.end() || !peer->second.out) return;
   switch (peer->second.out->state) {
     case WayOut::State::dialing:
-    case WayOut::State::greeting: return greet(to);
+    case WayOut::State::handshake: return shake_hands(to);
     case WayOut::State::open: flush(to); return hear_answers(to);
     case WayOut::State::pausing:
     case WayOut::State::over: return;  // news of a socket that is closed by now
@@ -110,7 +110,7 @@ void Messenger::hear_out(Rank to) {
 }
 
 // The socket has news, and the other side has not welcomed us.
-void Messenger::greet(Rank to) {
+void Messenger::shake_hands(Rank to) {
   WayOut& way = *peers_[to].out;
   const int socket = way.socket.get();
   if (way.state == WayOut::State::dialing) {
@@ -120,22 +120,22 @@ void Messenger::greet(Rank to) {
     ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &trouble, &bytes);
     if (trouble == 0 && is_connected_to_itself(socket)) trouble = ECONNREFUSED;
     if (trouble != 0) return dial_failed(to, trouble);
-    auto parley = Parley::dial(*secret_, parties_, to);
-    if (!parley) return dial_failed(to, parley.error().native_errno);
-    way.parley = *parley;
+    auto handshake = Handshake::dial(*secret_, parties_, to);
+    if (!handshake) return dial_failed(to, handshake.error().native_errno);
+    way.handshake = *handshake;
     way.answered_ns = std::exchange(way.unreached_ns, 0);  // its rank may compute
-    way.state = WayOut::State::greeting;
+    way.state = WayOut::State::handshake;
     way.due_ns = deadline_ns(time_.now_ns(), patience_ns(way.tries, kDialNs),
                              way.answered_ns + silence_ns(config_));
     wake_at(way.due_ns);
     static_cast<void>(watch_.change(socket, EPOLLIN, tag(Tagged::out, to)));
   }
-  const Parley::Step step = way.parley->advance(socket);
+  const Handshake::Step step = way.handshake->advance(socket);
   await_confirmation();
-  if (step == Parley::Step::waits) return;
-  if (step == Parley::Step::broken) return dial_failed(to, ECONNRESET);
-  if (step != Parley::Step::open) return dial_failed(to, Tries::kStranger);
-  way.parley.reset();
+  if (step == Handshake::Step::waits) return;
+  if (step == Handshake::Step::broken) return dial_failed(to, ECONNRESET);
+  if (step != Handshake::Step::open) return dial_failed(to, Tries::kStranger);
+  way.handshake.reset();
   way.state = WayOut::State::open;
   flush(to);
   hear_answers(to);  // it may have left before it welcomed us
@@ -170,7 +170,7 @@ void Messenger::end_out(Rank to, const char* why) {
   Peer& peer = peers_[to];
   WayOut& way = *peer.out;
   hang_up(way.socket);
-  way.parley.reset();
+  way.handshake.reset();
   way.mail = {};
   way.state = WayOut::State::over;
   peer.why = why;

@@ -44,7 +44,7 @@ bool Messenger::accept_one(std::uint32_t listener) {
   if (!watch_.add(socket.get(), EPOLLIN, tag(Tagged::in, number))) return true;
   const std::int64_t due_ns = time_.now_ns() + guest_ns_;
   ways_in_.emplace(number, WayIn{.socket = std::move(socket),
-                                 .parley = Parley::accept(*secret_, parties_),
+                                 .handshake = Handshake::accept(*secret_, parties_),
                                  .due_ns = due_ns,
                                  .mail = {}});
   wake_at(due_ns);
@@ -69,7 +69,7 @@ void Messenger::hear_in(std::uint32_t number) {
     if (found == ways_in_.end()) return;
     WayIn& way = found->second;
     if (way.state == WayIn::State::guest && !hear_guest(number, way)) return;
-    const Rank from = way.parley.from();
+    const Rank from = way.handshake.from();
     const MailIn::Step step = way.mail.next(way.socket.get());
     switch (step) {
       case MailIn::Step::waits: return;
@@ -93,23 +93,25 @@ void Messenger::hear_in(std::uint32_t number) {
 
 // Whether it has proved itself.
 bool Messenger::hear_guest(std::uint32_t number, WayIn& way) {
-  switch (way.parley.advance(way.socket.get())) {
-    case Parley::Step::waits: return false;
-    case Parley::Step::proven: break;
-    case Parley::Step::garbage:
-    case Parley::Step::open: refuse(number, "does not speak this protocol"); return false;
-    case Parley::Step::wrong_version:
+  switch (way.handshake.advance(way.socket.get())) {
+    case Handshake::Step::waits: return false;
+    case Handshake::Step::proven: break;
+    case Handshake::Step::garbage:
+    case Handshake::Step::open: refuse(number, "does not speak this protocol"); return false;
+    case Handshake::Step::wrong_version:
       PHOTON_LOG(log_, warn, "bootstrap: who connects speaks version %u of the protocol, and we %u",
-                 way.parley.version(), kMessengerProtocol.version);
+                 way.handshake.version(), kMessengerProtocol.version);
       refuse(number, "speaks another version of the protocol");
       return false;
-    case Parley::Step::unexpected:
+    case Handshake::Step::unexpected:
       refuse(number, "is no rank that was expected here");
       return false;
-    case Parley::Step::wrong_secret: refuse(number, "does not know the job's secret"); return false;
-    case Parley::Step::broken: refuse(number, nullptr); return false;
+    case Handshake::Step::wrong_secret:
+      refuse(number, "does not know the job's secret");
+      return false;
+    case Handshake::Step::broken: refuse(number, nullptr); return false;
   }
-  if (!way.parley.welcome(way.socket.get())) {
+  if (!way.handshake.welcome(way.socket.get())) {
     refuse(number, nullptr);
     return false;
   }
@@ -137,7 +139,7 @@ void Messenger::end_in(std::uint32_t number, const char* why) {
   const auto found = ways_in_.find(number);
   const bool was_seated = found->second.state == WayIn::State::seated;
   const bool was_proven = found->second.state == WayIn::State::proven;
-  const Rank rank = found->second.parley.from();
+  const Rank rank = found->second.handshake.from();
   hang_up(found->second.socket);
   ways_in_.erase(found);
   Peer& peer = peers_[rank];

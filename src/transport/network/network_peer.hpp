@@ -2,7 +2,7 @@
 // heard of it, and its link. tcp_peer.hpp and ofi_peer.hpp add the connection, and say what leads
 // from one state to the next.
 //
-//   asked --> dialing (tcp) --> greeting --> open --> ended
+//   asked --> dialing (tcp) --> handshake --> open --> ended
 //
 // Invariant: the engine has a Link (is_linked) as long as it has not released the peer, whatever
 // becomes of the connection; and hears once of an end.
@@ -20,7 +20,7 @@
 namespace photon::transport::network {
 
 struct NetworkPeer {
-  enum class State : std::uint8_t { asked, dialing, greeting, open, ended };
+  enum class State : std::uint8_t { asked, dialing, handshake, open, ended };
 
   explicit NetworkPeer(Rank its_rank) noexcept : rank(its_rank) {}
 

@@ -35,7 +35,7 @@ struct Operation {
   std::uint32_t rank = kReceive;  // whom a send or a piece goes to
   std::uint32_t index = 0;        // of its slot
   bool is_piece = false;
-  bool is_greeting = false;                // a message that is said again if it is lost
+  bool is_handshake = false;               // a message that is said again if it is lost
   std::uint8_t by = 0;                     // of a receive: the endpoint that has it, for the fabric
   std::optional<std::uint64_t> data = {};  // of a write: what its peer is told when it has landed
   std::uint8_t parts = 0;                  // for the fabric: of a write that it makes in parts,

@@ -10,15 +10,15 @@ namespace photon::transport::ofi {
 
 namespace {
 
-constexpr std::int64_t kGreetAgainNs = 200'000'000;
+constexpr std::int64_t kHandshakeAgainNs = 200'000'000;
 constexpr unsigned kMostDoublings = 5;
 
 std::string named(Rank rank) { return "ofi: rank " + std::to_string(rank); }
 
-Refusal refusal_of(Greeting::Step step) noexcept {
-  if (step == Greeting::Step::version) return Refusal::version;
-  if (step == Greeting::Step::unexpected) return Refusal::unexpected;
-  return step == Greeting::Step::wrong_secret ? Refusal::wrong_secret : Refusal::garbage;
+Refusal refusal_of(OfiHandshake::Step step) noexcept {
+  if (step == OfiHandshake::Step::version) return Refusal::version;
+  if (step == OfiHandshake::Step::unexpected) return Refusal::unexpected;
+  return step == OfiHandshake::Step::wrong_secret ? Refusal::wrong_secret : Refusal::garbage;
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   if (card->what == OfiCard::What::so_far) return take_answer(peer, card->heard);
   if (card->what != OfiCard::What::ask || peer.state != OfiPeer::State::asked) return;
   meet(peer, card->address_span());
-  if (peer.state == OfiPeer::State::greeting) dial(peer);
+  if (peer.state == OfiPeer::State::handshake) dial(peer);
 }
 
 // It waits for nothing of ours any more. What it sent before may still come.
@@ -110,19 +110,19 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
   };
   auto address = seat(peer, at);
   if (!address) return trouble(std::move(address.error()));
-  auto greeting = Greeting::make(boot_.secret(), parties_, peer.rank);
-  if (!greeting) return trouble(std::move(greeting.error()));
+  auto handshake = OfiHandshake::make(boot_.secret(), parties_, peer.rank);
+  if (!handshake) return trouble(std::move(handshake.error()));
   auto window = Window::make(*parts_.messages, peer.rank, parts_.window_slots);
   if (!window) return trouble(std::move(window.error()));
   peer.route.to = *address;
-  peer.greeting = *greeting;
+  peer.handshake = *handshake;
   peer.window = std::move(*window);
   peer.met_ns = time_.now_ns();
-  peer.state = OfiPeer::State::greeting;
+  peer.state = OfiPeer::State::handshake;
 }
 
 void OfiTransport::dial(OfiPeer& peer) {
-  peer.greeting->dial(parts_.fabric->address(peer.route.by));
+  peer.handshake->dial(parts_.fabric->address(peer.route.by));
   peer.said_ns = time_.now_ns();
   await_confirmation(peer);
   flush(peer);
@@ -130,14 +130,14 @@ void OfiTransport::dial(OfiPeer& peer) {
 
 // Whatever carries it may have lost it, or the answer. There is no last time: who does not answer
 // may compute, and is not dead; so it is said ever more rarely.
-void OfiTransport::greet_again(OfiPeer& peer, std::int64_t now_ns) {
+void OfiTransport::repeat_handshake(OfiPeer& peer, std::int64_t now_ns) {
   if (peer.window->is_waiting()) return dial_by_another(peer, now_ns);
   peer.unreached.over();
-  const std::int64_t patience_ns = kGreetAgainNs << std::min(peer.said_again, kMostDoublings);
+  const std::int64_t patience_ns = kHandshakeAgainNs << std::min(peer.said_again, kMostDoublings);
   if (now_ns - peer.said_ns < patience_ns || !peer.window->is_idle()) return;
   ++peer.said_again;
   peer.said_ns = now_ns;
-  peer.greeting->again();
+  peer.handshake->again();
   flush(peer);
 }
 
@@ -146,7 +146,7 @@ void OfiTransport::greet_again(OfiPeer& peer, std::int64_t now_ns) {
 // them. It waits still, so flush_waiting() says the new one.
 void OfiTransport::dial_by_another(OfiPeer& peer, std::int64_t now_ns) {
   const std::size_t by = peer.route.by + 1;
-  const bool is_hello = !peer.greeting->awaits_welcome();
+  const bool is_hello = !peer.handshake->awaits_welcome();
   if (!is_hello || by == kMostEndpoints || peer.no_way_ns != 0) return peer.unreached.over();
   if (peer.unreached.again(now_ns) < kUnreachedNs << peer.route.by) return;
   peer.unreached.over();
@@ -156,7 +156,7 @@ void OfiTransport::dial_by_another(OfiPeer& peer, std::int64_t now_ns) {
   peer.route.by = by;
   peer.said_ns = now_ns;
   peer.window->forget_waiting();
-  peer.greeting->dial(parts_.fabric->address(by));
+  peer.handshake->dial(parts_.fabric->address(by));
 }
 
 bool OfiTransport::has_endpoint(std::size_t by) {
@@ -182,32 +182,32 @@ void OfiTransport::opens_none(const base::Error& why) {
 }
 
 // `peer` is null if it says it is of a rank that we know nothing of.
-void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
-                           std::span<const std::byte> body) {
+void OfiTransport::on_handshake(OfiPeer* peer, const MessageHead& head,
+                                std::span<const std::byte> body) {
   if (peer != nullptr && peer->state == OfiPeer::State::ended) return;
   if (peer != nullptr && peer->state == OfiPeer::State::asked && head.kind == MessageKind::hello) {
     HelloBody hello;
-    const auto checked = Greeting::check_hello(boot_.secret(), body, hello);
-    if (checked == Greeting::Step::waits && hello.hello.from == head.from &&
+    const auto checked = OfiHandshake::check_hello(boot_.secret(), body, hello);
+    if (checked == OfiHandshake::Step::waits && hello.hello.from == head.from &&
         hello.hello.to == parties_.self && hello.hello.lane == parties_.lane)
       meet(*peer, std::span(hello.address).first(hello.address_bytes));
-    else if (checked != Greeting::Step::waits)
+    else if (checked != OfiHandshake::Step::waits)
       return refuse(refusal_of(checked));
   }
-  if (peer == nullptr || !peer->greeting) return refuse(Refusal::unexpected);
-  const auto step = peer->greeting->take(head, body);
-  if (step == Greeting::Step::waits && head.kind == MessageKind::hello && !follow(*peer, body))
+  if (peer == nullptr || !peer->handshake) return refuse(Refusal::unexpected);
+  const auto step = peer->handshake->take(head, body);
+  if (step == OfiHandshake::Step::waits && head.kind == MessageKind::hello && !follow(*peer, body))
     return;
-  if (step == Greeting::Step::waits || step == Greeting::Step::open) {
+  if (step == OfiHandshake::Step::waits || step == OfiHandshake::Step::open) {
     peer->said_ns = time_.now_ns();
     peer->said_again = 0;
     peer->silence.heard();
   }
   switch (step) {
-    case Greeting::Step::late: return;
-    case Greeting::Step::open: return opened(*peer);
-    case Greeting::Step::waits: return flush(*peer);
-    case Greeting::Step::not_it:
+    case OfiHandshake::Step::late: return;
+    case OfiHandshake::Step::open: return opened(*peer);
+    case OfiHandshake::Step::waits: return flush(*peer);
+    case OfiHandshake::Step::not_it:
       refuse(Refusal::wrong_secret);
       return cut_off(
           *peer,

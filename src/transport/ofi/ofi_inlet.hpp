@@ -29,7 +29,7 @@ class Inlet {
   };
   // Of the message that comes next.
   std::uint32_t next_sequence() const noexcept { return sequence_ + 1; }
-  // Any kind but a greeting.
+  // Any kind but a handshake.
   Took take(const MessageHead& head, std::span<const std::byte> body,
             network::RingOverNetwork& link);
 

@@ -120,7 +120,7 @@ static_assert(std::has_unique_object_representations_v<MessageHead> &&
                   std::has_unique_object_representations_v<HelloBody>,
               "no padding travels");
 
-constexpr bool is_greeting(MessageKind kind) noexcept { return kind <= MessageKind::welcome; }
+constexpr bool is_handshake(MessageKind kind) noexcept { return kind <= MessageKind::welcome; }
 // About memory that is touched without messages.
 constexpr bool is_about_memory(MessageKind kind) noexcept {
   return kind >= MessageKind::ask && kind <= MessageKind::landed;

@@ -19,7 +19,7 @@ std::optional<std::uint64_t> OfiTransport::data_of(const OfiPeer& peer,
   if (!slot.is_named() || is_dataless_) return std::nullopt;
   const std::uint64_t data = peer.pieces->data(slot);
   if (parts_.fabric->traits().data_bytes < sizeof data) return data;
-  return with_tag(data, peer.greeting->their_key());
+  return with_tag(data, peer.handshake->their_key());
 }
 
 // Anybody may have written it who knows our address: it needs no key to write nothing.
@@ -32,7 +32,7 @@ void OfiTransport::piece_told(std::uint64_t data) {
     return;
   }
   const bool is_tagged = data_bytes >= sizeof data;
-  if (is_tagged && !has_tag(data, peer->greeting->our_key())) return refuse(Refusal::wrong_key);
+  if (is_tagged && !has_tag(data, peer->handshake->our_key())) return refuse(Refusal::wrong_key);
   if (is_told(*peer, data)) return;
   cut_off(*peer, {PH_ERR_PROTOCOL, 0,
                   "ofi: rank " + std::to_string(rank) +

@@ -1,10 +1,10 @@
 // What is known of one rank, and the messages to and from it.
 //
-//   asked -- its hello, or its card --> greeting -- both have proved themselves --> open
-//   (none) -- its card --> greeting
+//   asked -- its hello, or its card --> handshake -- both have proved themselves --> open
+//   (none) -- its card --> handshake
 //   open -- its bye, garbage, its process ended, it has cut us off, mute and silent --> ended:
 //           on_gone
-//   asked, greeting -- its card is none we can work with, it is not it, its process ended, mute
+//   asked, handshake -- its card is none we can work with, it is not it, its process ended, mute
 //                      and silent, it has cut us off --> ended
 //
 // mute: a message to it has failed, so nothing more is sent; what it has sent is still read for a
@@ -26,7 +26,7 @@
 
 #include "transport/network/network_peer.hpp"
 #include "transport/ofi/ofi_early.hpp"
-#include "transport/ofi/ofi_greeting.hpp"
+#include "transport/ofi/ofi_handshake.hpp"
 #include "transport/ofi/ofi_inlet.hpp"
 #include "transport/ofi/ofi_outlet.hpp"
 #include "transport/ofi/ofi_pieces.hpp"
@@ -67,12 +67,12 @@ struct Seat {
 struct OfiPeer : network::NetworkPeer {
   using NetworkPeer::NetworkPeer;
 
-  bool is_waiting = false;              // to send: the provider or the window is full
-  bool says_bye = false;                // we end
-  std::int64_t met_ns = 0;              // its card came
-  std::int64_t said_ns = 0;             // our last word of the greeting went
-  unsigned said_again = 0;              // so often
-  unsigned unsaid = 0;                  // messages of the greeting that could not be sent, in a row
+  bool is_waiting = false;   // to send: the provider or the window is full
+  bool says_bye = false;     // we end
+  std::int64_t met_ns = 0;   // its card came
+  std::int64_t said_ns = 0;  // our last word of the handshake went
+  unsigned said_again = 0;   // so often
+  unsigned unsaid = 0;       // messages of the handshake that could not be sent, in a row
   std::string gone_why = " has ended";  // what is said of it then
   std::int64_t no_way_ns = 0;           // there has been no route to it since then; 0
   std::int64_t no_way_to_door_ns = 0;   // the same, for pieces
@@ -106,7 +106,7 @@ struct OfiPeer : network::NetworkPeer {
   std::uint32_t owed = 0;       // of which it was asked
   Silence silence;
 
-  std::optional<Greeting> greeting;
+  std::optional<OfiHandshake> handshake;
   std::unique_ptr<Window> window;
   Outlet outlet;
   Inlet inlet;
@@ -117,7 +117,7 @@ struct OfiPeer : network::NetworkPeer {
   }
   // Something of ours may be under way to it.
   bool owes_confirmation() const noexcept {
-    if (state == State::greeting) return greeting->is_owed();
+    if (state == State::handshake) return handshake->is_owed();
     return is_open() && !is_mute() && (sequence != confirmed || has_pieces_under_way());
   }
   bool is_mute() const noexcept { return mute_heard_ns != 0; }

@@ -87,7 +87,7 @@ bool OfiTransport::look() {
 void OfiTransport::sent(const Operation& operation, bool is_well) noexcept {
   OfiPeer* peer = known(operation.rank);
   if (peer == nullptr || peer->window == nullptr) return;
-  if (is_well && operation.is_greeting) peer->unsaid = 0;
+  if (is_well && operation.is_handshake) peer->unsaid = 0;
   if (peer->window->over(operation)) --under_way_;
   if (peer->state == OfiPeer::State::ended && peer->window->is_idle()) peer->window.reset();
 }
@@ -109,7 +109,7 @@ void OfiTransport::failed() {
   const Rank rank = operation->rank;
   sent(*operation, false);
   OfiPeer* peer = known(rank);
-  if (peer != nullptr && operation->is_greeting && is_said_again(*peer)) return;
+  if (peer != nullptr && operation->is_handshake && is_said_again(*peer)) return;
   if (peer != nullptr) mute(*peer, ": a message could not be sent: " + parts_.fabric->words());
 }
 
@@ -131,10 +131,10 @@ void OfiTransport::take(std::span<const std::byte> message) {
   std::memcpy(&head, message.data(), sizeof head);
   const auto body = message.subspan(sizeof head);
   OfiPeer* peer = head.from == parties_.self ? nullptr : known(head.from);
-  if (is_greeting(head.kind)) return greeted(peer, head, body);
-  if (peer != nullptr && peer->state == OfiPeer::State::greeting &&
-      peer->greeting->awaits_welcome() && head.key == peer->greeting->our_key()) {
-    peer->greeting->welcomed();  // the welcome was lost
+  if (is_handshake(head.kind)) return on_handshake(peer, head, body);
+  if (peer != nullptr && peer->state == OfiPeer::State::handshake &&
+      peer->handshake->awaits_welcome() && head.key == peer->handshake->our_key()) {
+    peer->handshake->welcomed();  // the welcome was lost
     opened(*peer);
   }
   if (peer == nullptr || !peer->is_open()) {
@@ -142,7 +142,7 @@ void OfiTransport::take(std::span<const std::byte> message) {
     if (peer == nullptr || peer->state != OfiPeer::State::ended) refuse(Refusal::unexpected);
     return;
   }
-  if (head.key != peer->greeting->our_key()) return refuse(Refusal::wrong_key);
+  if (head.key != peer->handshake->our_key()) return refuse(Refusal::wrong_key);
   take_open(*peer, head, body);
 }
 
@@ -247,8 +247,8 @@ void OfiTransport::attend(OfiPeer& peer, std::int64_t now_ns) {
     const bool is_silent = now_ns - peer.mute_heard_ns >= kLastWordsNs;
     if (is_silent || peer.mute_heard_count >= most_last_words())
       cut_off(peer, peer_error(peer.rank, peer.mute_why, has_no_way(peer) ? EHOSTUNREACH : 0));
-  } else if (peer.state == OfiPeer::State::greeting && peer.greeting->is_owed()) {
-    greet_again(peer, now_ns);
+  } else if (peer.state == OfiPeer::State::handshake && peer.handshake->is_owed()) {
+    repeat_handshake(peer, now_ns);
   }
 }
 
@@ -270,7 +270,7 @@ void OfiTransport::end(OfiPeer& peer, base::Error why) {
     return;
   }
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
-  if (!peer.is_linked && why.status == PH_ERR_PEER && !peer.greeting) return;
+  if (!peer.is_linked && why.status == PH_ERR_PEER && !peer.handshake) return;
   peer.why = std::move(why);
   peer.is_gone_held = true;
   say_gone_if_clear(peer);

@@ -14,13 +14,13 @@ namespace {
 // As long as no more is under way nobody has to help the provider: it is in the kernel, or will be
 // when the rank calls next.
 constexpr std::size_t kLeftAlone = 8;
-// How long we stay for a rank that has asked for us and does not finish its greeting.
-constexpr std::int64_t kGreetingNs = 1'000'000'000;
+// How long we stay for a rank that has asked for us and does not finish its handshake.
+constexpr std::int64_t kHandshakeNs = 1'000'000'000;
 // How long our end waits for the provider to take what is left, and that nothing came, so that an
 // end of ours with unread bytes does not take back what we have sent.
 constexpr std::int64_t kGoodbyeNs = 500'000'000;
 constexpr std::int64_t kQuietNs = 2'000'000;
-// So many messages of a greeting in a row may not be sent: a connection that hangs (docs/ofi.md)
+// So many messages of a handshake in a row may not be sent: a connection that hangs (docs/ofi.md)
 // may take one with it.
 constexpr unsigned kMostUnsaid = 4;
 // How long a peer may be without a route to it.
@@ -46,17 +46,17 @@ void OfiTransport::kick(Rank rank) noexcept {
     static_cast<void>(flusher_.note());
 }
 
-// Greetings first; then all that the link has.
+// Handshakes first; then all that the link has.
 std::size_t OfiTransport::compose(OfiPeer& peer, std::span<std::byte> room) {
-  if (peer.greeting && !peer.greeting->reply().empty()) {
-    const auto reply = peer.greeting->reply();
+  if (peer.handshake && !peer.handshake->reply().empty()) {
+    const auto reply = peer.handshake->reply();
     std::copy(reply.begin(), reply.end(), room.begin());
-    peer.greeting->replied();
+    peer.handshake->replied();
     return reply.size();
   }
   if (!peer.is_open()) return 0;
   MessageHead head{
-      .key = peer.greeting->their_key(), .from = parties_.self, .sequence = peer.sequence + 1};
+      .key = peer.handshake->their_key(), .from = parties_.self, .sequence = peer.sequence + 1};
   std::size_t bytes = 0;
   if (!may_say_word(peer)) bytes = peer.outlet.compose(room, *peer.link, head);
   if (bytes == 0 && !peer.words.empty()) bytes = compose_word(peer, room, head);
@@ -79,13 +79,13 @@ void OfiTransport::flush(OfiPeer& peer) {
     if (!peer.window->is_waiting()) {
       const auto room = peer.window->room();
       if (room.empty()) return wait_for_room(peer);
-      const bool greets = peer.greeting && !peer.greeting->reply().empty();
+      const bool holds_handshake = peer.handshake && !peer.handshake->reply().empty();
       const std::size_t bytes = compose(peer, room);
       if (bytes == 0) return;
-      peer.window->built(bytes, greets);
+      peer.window->built(bytes, holds_handshake);
       await_confirmation(peer);
     }
-    const bool greets = peer.window->greets();
+    const bool holds_handshake = peer.window->holds_handshake();
     const auto taken = peer.window->send(*parts_.fabric, peer.route);
     if (taken != Fabric::Taken::no_way) peer.no_way_ns = 0;
     switch (taken) {
@@ -102,7 +102,7 @@ void OfiTransport::flush(OfiPeer& peer) {
         return mute(peer, " cannot be sent to: " + parts_.fabric->words());
       case Fabric::Taken::refused:
       case Fabric::Taken::failed:
-        if (greets && is_said_again(peer)) break;  // what stands behind it goes
+        if (holds_handshake && is_said_again(peer)) break;  // what stands behind it goes
         return mute(peer, " cannot be sent to: " + parts_.fabric->words());
     }
   }
@@ -195,8 +195,8 @@ bool OfiTransport::has_left_all() const noexcept {
       continue;
     // Who has asked for us is owed the engine's farewell, and the engine does not know of it yet.
     // Not for long: it may be stopped.
-    if (peer->state == OfiPeer::State::greeting && !peer->is_mute() &&
-        now - peer->met_ns < kGreetingNs)
+    if (peer->state == OfiPeer::State::handshake && !peer->is_mute() &&
+        now - peer->met_ns < kHandshakeNs)
       return false;
     if (peer->is_unsent() && !is_broken_) return false;
   }

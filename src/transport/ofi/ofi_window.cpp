@@ -32,17 +32,17 @@ std::span<std::byte> Window::room() noexcept {
   return pool_.next().bytes;
 }
 
-void Window::built(std::size_t size_bytes, bool is_greeting) noexcept {
+void Window::built(std::size_t size_bytes, bool is_handshake) noexcept {
   waiting_ = pool_.take();
   waiting_bytes_ = size_bytes;
-  is_greeting_ = is_greeting;
+  is_handshake_ = is_handshake;
 }
 
 Fabric::Taken Window::send(Fabric& fabric, const Route& route) noexcept {
   Message& message = messages_[next_];
   const Buffer& all = pool_.at(waiting_);
   const Buffer bytes{all.bytes.first(waiting_bytes_), all.handle};
-  message.operation.is_greeting = is_greeting_;
+  message.operation.is_handshake = is_handshake_;
   const auto taken = fabric.send(route, bytes, message.operation);
   if (taken == Fabric::Taken::full || taken == Fabric::Taken::no_way) return taken;
   if (taken == Fabric::Taken::yes) {

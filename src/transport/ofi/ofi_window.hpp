@@ -28,7 +28,9 @@ class Window {
   Window& operator=(const Window&) = delete;
 
   bool is_waiting() const noexcept { return waiting_bytes_ != 0; }
-  bool greets() const noexcept { return is_waiting() && is_greeting_; }  // the one that waits
+  bool holds_handshake() const noexcept {
+    return is_waiting() && is_handshake_;
+  }  // the one that waits
   std::size_t under_way() const noexcept { return under_way_; }
   bool is_idle() const noexcept { return !is_waiting() && under_way_ == 0; }
 
@@ -36,7 +38,7 @@ class Window {
   // it belongs to nobody.
   std::span<std::byte> room() noexcept;
   // It stands in room(), and waits. Not 0.
-  void built(std::size_t size_bytes, bool is_greeting = false) noexcept;
+  void built(std::size_t size_bytes, bool is_handshake = false) noexcept;
   // The one that waits goes. Anything but full: none waits any more.
   Fabric::Taken send(Fabric& fabric, const Route& route) noexcept;
   // False: it was not under way.
@@ -56,7 +58,7 @@ class Window {
   std::size_t next_ = 0;           // of messages_: the one that room() means
   MessagePool::Slot waiting_ = 0;  // where it stands,
   std::size_t waiting_bytes_ = 0;  // and how long it is; 0: none waits
-  bool is_greeting_ = false;
+  bool is_handshake_ = false;
   std::size_t under_way_ = 0;
   std::size_t reserved_ = 0;  // of the pool
 };

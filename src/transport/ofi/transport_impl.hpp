@@ -1,5 +1,5 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
-// ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, greetings),
+// ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, handshakes),
 // ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_doors.cpp (by which they leave),
 // ofi_named.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news, ends of
 // peers), ofi_silence.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common with tcp
@@ -119,13 +119,13 @@ class OfiTransport final : public network::NetworkTransport {
   void tell_who_is_cut_off();
   void meet(OfiPeer& peer, std::span<const std::byte> at);
   void dial(OfiPeer& peer);
-  void greet_again(OfiPeer& peer, std::int64_t now_ns);
+  void repeat_handshake(OfiPeer& peer, std::int64_t now_ns);
   void dial_by_another(OfiPeer& peer, std::int64_t now_ns);
   bool has_endpoint(std::size_t by);
   void opens_none(const base::Error& why);
   bool follow(OfiPeer& peer, std::span<const std::byte> body);
   base::Result<std::uint64_t> seat(OfiPeer& peer, std::span<const std::byte> address);
-  void greeted(OfiPeer* peer, const MessageHead& head, std::span<const std::byte> body);
+  void on_handshake(OfiPeer* peer, const MessageHead& head, std::span<const std::byte> body);
   void opened(OfiPeer& peer);
   void refuse(Refusal why) noexcept;
 

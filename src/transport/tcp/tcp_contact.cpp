@@ -47,7 +47,7 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   TcpPeer& peer = remember(rank);
   auto card = decode_card(bytes);
   const bool is_dialing =
-      peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting;
+      peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::handshake;
   if (card && card->what == TcpCard::What::gone) return take_cut_off(peer, *card);
   // It has given us up; else it was late: there is a connection, or was.
   const bool gives_up = card && card->what == TcpCard::What::unreachable && is_dialing;
@@ -80,7 +80,7 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
 void TcpTransport::dial(TcpPeer& peer) {
   const Address& to = peer.tries.now();
   peer.state = TcpPeer::State::dialing;
-  peer.parley.reset();
+  peer.handshake.reset();
   ++peer.attempts;
   peer.dialed_ns = time_.now_ns();
   if (peer.unreached_ns == 0) peer.unreached_ns = peer.dialed_ns;
@@ -103,7 +103,7 @@ void TcpTransport::dial(TcpPeer& peer) {
 // longer than for who falls silent.
 void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   hang_up(peer.socket);
-  peer.parley.reset();
+  peer.handshake.reset();
   peer.state = TcpPeer::State::dialing;
   // A host that hangs up after another one was silent has proved nothing either.
   const bool has_hung_up = peer.unreached_ns == 0 && peer.tries.trouble() == Tries::kSilent;
@@ -139,18 +139,18 @@ void TcpTransport::give_up(TcpPeer& peer) {
 }
 
 // Its socket has news while it is not open.
-void TcpTransport::greet(TcpPeer& peer) {
+void TcpTransport::shake_hands(TcpPeer& peer) {
   if (peer.state == TcpPeer::State::dialing) {
     int trouble = 0;
     socklen_t bytes = sizeof trouble;
     ::getsockopt(peer.socket.get(), SOL_SOCKET, SO_ERROR, &trouble, &bytes);
     if (trouble == 0 && boot::is_connected_to_itself(peer.socket.get())) trouble = ECONNREFUSED;
     if (trouble != 0) return dial_failed(peer, trouble);
-    auto parley = Parley::dial(boot_.secret(), parties_, peer.rank);
-    if (!parley) return dial_failed(peer, parley.error().native_errno);
-    peer.parley = *parley;
+    auto handshake = Handshake::dial(boot_.secret(), parties_, peer.rank);
+    if (!handshake) return dial_failed(peer, handshake.error().native_errno);
+    peer.handshake = *handshake;
     peer.answered_ns = std::exchange(peer.unreached_ns, 0);  // its rank may compute
-    peer.state = TcpPeer::State::greeting;
+    peer.state = TcpPeer::State::handshake;
     peer.dial_at_ns = boot::deadline_ns(time_.now_ns(), boot::patience_ns(peer.tries, kDialNs),
                                         peer.answered_ns + silence_ns());
     epoll_event wanted{};
@@ -158,19 +158,19 @@ void TcpTransport::greet(TcpPeer& peer) {
     wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(Watched::peer)} << 32 | peer.rank;
     ::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_MOD, peer.socket.get(), &wanted);
   }
-  const Parley::Step step = peer.parley->advance(peer.socket.get());
+  const Handshake::Step step = peer.handshake->advance(peer.socket.get());
   await_confirmation(peer);
   switch (step) {
-    case Parley::Step::waits: return;
-    case Parley::Step::open: return opened(peer);
-    case Parley::Step::broken: return dial_failed(peer, ECONNRESET);
+    case Handshake::Step::waits: return;
+    case Handshake::Step::open: return opened(peer);
+    case Handshake::Step::broken: return dial_failed(peer, ECONNRESET);
     default: return dial_failed(peer, Tries::kStranger);
   }
 }
 
 // Both sides have proved themselves.
 void TcpTransport::opened(TcpPeer& peer) {
-  peer.parley.reset();
+  peer.handshake.reset();
   peer.state = TcpPeer::State::open;
   if (peer.boot_gone_ns == 0) --unsettled_;
   // The peer is open already, and would take the close for the end of our process.
@@ -220,7 +220,7 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
     refuse(guests_.begin()->first, Refusal::crowded);
   const std::uint32_t number = next_guest_++;
   if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
-  guests_.emplace(number, Guest{std::move(socket), Parley::accept(boot_.secret(), parties_),
+  guests_.emplace(number, Guest{std::move(socket), Handshake::accept(boot_.secret(), parties_),
                                 time_.now_ns() + parts_.own->guest_ns});
   wake_.ring_if_announced();  // who sleeps has not known of this deadline
   hear_guest(number);         // it may have spoken already
@@ -231,19 +231,19 @@ void TcpTransport::hear_guest(std::uint32_t number) {
   const auto found = guests_.find(number);
   if (found == guests_.end()) return;
   Guest& guest = found->second;
-  switch (guest.parley.advance(guest.socket.get())) {
-    case Parley::Step::waits: return;
-    case Parley::Step::proven: return seat_guest(number, guest);
-    case Parley::Step::garbage:
-    case Parley::Step::open: return refuse(number, Refusal::garbage);
-    case Parley::Step::wrong_version:
+  switch (guest.handshake.advance(guest.socket.get())) {
+    case Handshake::Step::waits: return;
+    case Handshake::Step::proven: return seat_guest(number, guest);
+    case Handshake::Step::garbage:
+    case Handshake::Step::open: return refuse(number, Refusal::garbage);
+    case Handshake::Step::wrong_version:
       if (refused(Refusal::version) == 0)
         PHOTON_LOG(log_, warn, "tcp: who connects speaks version %u of the protocol, and we %u",
-                   guest.parley.version(), kProtocol.version);
+                   guest.handshake.version(), kProtocol.version);
       return refuse(number, Refusal::version);
-    case Parley::Step::unexpected: return refuse(number, Refusal::unexpected);
-    case Parley::Step::wrong_secret: return refuse(number, Refusal::wrong_secret);
-    case Parley::Step::broken: return refuse(number, Refusal::silent);
+    case Handshake::Step::unexpected: return refuse(number, Refusal::unexpected);
+    case Handshake::Step::wrong_secret: return refuse(number, Refusal::wrong_secret);
+    case Handshake::Step::broken: return refuse(number, Refusal::silent);
   }
 }
 
@@ -253,11 +253,11 @@ void TcpTransport::hear_guest(std::uint32_t number) {
 // what the higher one has dialed meanwhile, once more, may prove itself when ours is open: it hangs
 // up by itself then, and is no stranger.
 void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
-  TcpPeer& peer = remember(guest.parley.from());
+  TcpPeer& peer = remember(guest.handshake.from());
   const bool is_dialing =
-      peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting;
+      peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::handshake;
   const bool is_first = peer.attempts == 1 && !peer.has_crossed;
-  const bool is_final = peer.parley && peer.parley->has_proved();
+  const bool is_final = peer.handshake && peer.handshake->has_proved();
   const bool has_dialed = peer.is_open() && peer.attempts != 0;
   const bool is_ours = parties_.self < peer.rank && peer.socket &&
                        ((is_dialing && (is_first || is_final)) || has_dialed);
@@ -270,13 +270,13 @@ void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
   if (peer.state != TcpPeer::State::asked && !is_dialing)
     return refuse(number, Refusal::unexpected);
   hang_up(peer.socket);
-  peer.parley.reset();
+  peer.handshake.reset();
   if (is_dialing) {  // again, if the guest is gone meanwhile
     peer.state = TcpPeer::State::dialing;
     peer.dial_at_ns = time_.now_ns() + kFirstPauseNs;
     wake_.ring_if_announced();
   }
-  if (!guest.parley.welcome(guest.socket.get())) return refuse(number, Refusal::silent);
+  if (!guest.handshake.welcome(guest.socket.get())) return refuse(number, Refusal::silent);
   peer.socket = std::move(guest.socket);
   guests_.erase(number);
   epoll_event wanted{};

@@ -106,7 +106,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
   peer.is_blocked = false;
   std::erase(hot_, peer.rank);
   hang_up(peer.socket);
-  peer.parley.reset();
+  peer.handshake.reset();
   peer.outlet.reset();
   peer.inlet.reset();
   peer.data_slot = nullptr;

@@ -1,16 +1,16 @@
 // What is known of one rank, and the connection to it.
 //
-//   asked -- its card --> dialing -- connected --> greeting -- welcome --> open
+//   asked -- its card --> dialing -- connected --> handshake -- welcome --> open
 //   asked -- it has dialed, and proved itself ----------------------------> open
 //   (none) -- its card: dialing;  it has dialed: open
-//   dialing, greeting -- refused, broken, silent --> dialing its next address; after the last one
+//   dialing, handshake -- refused, broken, silent --> dialing its next address; after the last one
 //                        its first again, later, a few times --> ended
 //   open -- the stream's end, garbage, an error --> ended: its pieces are over, then on_gone
 //   open -- a reset --> open, is_reset -- its card with the reason, its process ended, a while -->
 //                       ended
 //   any -- its process ended, and no connection is under way --> ended
 //
-//   dialing, greeting -- it has dialed as well, and is the lower rank ------> open, by its
+//   dialing, handshake -- it has dialed as well, and is the lower rank ------> open, by its
 //   connection
 //
 // Who dials: who gets the other's card. If both have sent theirs both dial, and of the two
@@ -28,7 +28,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
-#include "boot/parley.hpp"
+#include "boot/handshake.hpp"
 #include "boot/tries.hpp"
 #include "transport/network/network_peer.hpp"
 #include "transport/tcp/tcp_inlet.hpp"
@@ -38,7 +38,7 @@
 
 namespace photon::transport::tcp {
 
-using boot::Parley;
+using boot::Handshake;
 using boot::Parties;
 using boot::Tries;
 
@@ -67,7 +67,7 @@ struct TcpPeer : network::NetworkPeer {
   unsigned heard_count = 0;   // reads that brought something since we slept
   std::string words;          // last ones, its or ours
   std::string cut_off_words;  // by the bootstrap: it has cut us off; empty
-  // dialing, greeting
+  // dialing, handshake
   boot::Tries tries;
   unsigned attempts = 0;          // to connect
   unsigned rounds = 0;            // through all addresses, that were in vain
@@ -75,7 +75,7 @@ struct TcpPeer : network::NetworkPeer {
   std::int64_t answered_ns = 0;   // what that was before somebody answered who may be a stranger
   std::int64_t dialed_ns = 0;     // when we tried last
   std::int64_t dial_at_ns = 0;    // when to try again
-  std::optional<Parley> parley;
+  std::optional<Handshake> handshake;
 
   base::UniqueFd socket;
   std::unique_ptr<Outlet> outlet;

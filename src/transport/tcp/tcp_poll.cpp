@@ -198,8 +198,8 @@ void TcpTransport::look_at_sockets(Sink* sink) {
 }
 
 void TcpTransport::peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink) {
-  if (peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting) {
-    if (peer.socket) greet(peer);
+  if (peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::handshake) {
+    if (peer.socket) shake_hands(peer);
     return;
   }
   if (!peer.is_open()) return;
@@ -245,15 +245,16 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
                                                 : cut_off_error(peer.rank, peer.cut_off_words));
   // It may compute, and answer later; but a stranger who says nothing shall not be all we try. Once
   // our proof is out it is that rank, and may have taken the connection.
-  const bool is_greeting = peer.state == TcpPeer::State::greeting && peer.tries.is_hurried() &&
-                           !peer.parley->has_proved();
-  if ((peer.state != TcpPeer::State::dialing && !is_greeting) || now_ns < peer.dial_at_ns) return;
+  const bool is_handshake = peer.state == TcpPeer::State::handshake && peer.tries.is_hurried() &&
+                            !peer.handshake->has_proved();
+  if ((peer.state != TcpPeer::State::dialing && !is_handshake) || now_ns < peer.dial_at_ns) return;
   // It is we who may have been away: what has come meanwhile counts.
-  if (peer.socket && (is_greeting || boot::is_connected(peer.socket.get()))) {
-    greet(peer);
-    if (!is_greeting || peer.state != TcpPeer::State::greeting || peer.parley->has_proved()) return;
+  if (peer.socket && (is_handshake || boot::is_connected(peer.socket.get()))) {
+    shake_hands(peer);
+    if (!is_handshake || peer.state != TcpPeer::State::handshake || peer.handshake->has_proved())
+      return;
   }
-  if (peer.socket) return dial_failed(peer, is_greeting ? Tries::kSilent : ETIMEDOUT);
+  if (peer.socket) return dial_failed(peer, is_handshake ? Tries::kSilent : ETIMEDOUT);
   if (peer.boot_gone_ns != 0) return end(peer, peer_error(peer.rank, " has ended"));
   dial(peer);
 }

@@ -21,8 +21,8 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
   for (std::size_t i = 0; i < unconfirmed_.size();) {
     TcpPeer& peer = *unconfirmed_[i];
     const int socket = peer.socket.get();
-    const bool is_greeting = peer.state == TcpPeer::State::greeting;
-    if ((!peer.is_open() && !is_greeting) || boot::is_all_confirmed(socket)) {
+    const bool is_handshake = peer.state == TcpPeer::State::handshake;
+    if ((!peer.is_open() && !is_handshake) || boot::is_all_confirmed(socket)) {
       peer.is_unconfirmed = false;
       peer.owes_since_ns = 0;
       unconfirmed_[i] = unconfirmed_.back();
@@ -34,9 +34,9 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
     peer.owes_since_ns = owed == 0 ? 0 : now_ns - owed;
     if (owed < silence_ns()) continue;
     // Its last address: then that is the end of the round, and of the time for it.
-    if (is_greeting && !peer.tries.has_more()) peer.unreached_ns = now_ns - owed;
-    if (is_greeting) dial_failed(peer, ETIMEDOUT);
-    if (!is_greeting) fell_silent(peer);
+    if (is_handshake && !peer.tries.has_more()) peer.unreached_ns = now_ns - owed;
+    if (is_handshake) dial_failed(peer, ETIMEDOUT);
+    if (!is_handshake) fell_silent(peer);
   }
 }
 

@@ -26,7 +26,7 @@ void TcpTransport::arm() noexcept {
     if (peer == nullptr) continue;
     has_deadlines = has_deadlines || peer->boot_gone_ns != 0 ||
                     peer->state == TcpPeer::State::dialing ||
-                    (peer->state == TcpPeer::State::greeting && peer->tries.is_hurried());
+                    (peer->state == TcpPeer::State::handshake && peer->tries.is_hurried());
   }
   // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
   longest_sleep_us_.set(has_deadlines ? kUnsettledSleepUs

@@ -23,8 +23,8 @@ namespace {
 // A kick so soon after the last send is one of a stream: it waits for more, no longer than this.
 constexpr std::int64_t kHoldNs = 2'000;
 constexpr unsigned kMostHeld = 32;
-// How long we stay for a rank that has asked for us and does not finish its greeting.
-constexpr std::int64_t kGreetingNs = 1'000'000'000;
+// How long we stay for a rank that has asked for us and does not finish its handshake.
+constexpr std::int64_t kHandshakeNs = 1'000'000'000;
 // A payload of this size is worth a call of its own.
 constexpr std::uint64_t kUrgentBytes = 16 << 10;
 
@@ -144,8 +144,8 @@ bool TcpTransport::has_left_all() const noexcept {
     if (peer == nullptr || peer->rank == parties_.self) continue;
     // Who has asked for us is owed the engine's farewell, and the engine does not know of it yet.
     // Not for long: it may be stopped.
-    if ((peer->parley || (peer->state == TcpPeer::State::dialing && peer->socket)) &&
-        now - peer->dialed_ns < kGreetingNs)
+    if ((peer->handshake || (peer->state == TcpPeer::State::dialing && peer->socket)) &&
+        now - peer->dialed_ns < kHandshakeNs)
       return false;
     if (peer->link == nullptr) continue;
     if (peer->state == TcpPeer::State::ended || peer->is_mute) continue;

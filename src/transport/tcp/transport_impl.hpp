@@ -85,7 +85,7 @@ class TcpTransport final : public network::NetworkTransport {
   class FramePort;
   struct Guest {
     base::UniqueFd socket;
-    Parley parley;
+    Handshake handshake;
     std::int64_t until_ns = 0;
   };
   using News = network::News;
@@ -102,7 +102,7 @@ class TcpTransport final : public network::NetworkTransport {
   void dial(TcpPeer& peer);
   void dial_failed(TcpPeer& peer, int trouble);
   void give_up(TcpPeer& peer);
-  void greet(TcpPeer& peer);
+  void shake_hands(TcpPeer& peer);
   void opened(TcpPeer& peer);
   void accept_guests(std::uint32_t listener);
   bool accept_one(std::uint32_t listener);

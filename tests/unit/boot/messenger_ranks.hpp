@@ -154,13 +154,14 @@ class FalseSender {
  public:
   FalseSender(MessengerRanks& ranks, Rank from, Rank to)
       : caller_(ranks[to].address()),
-        parley_(*Parley::dial(ranks.secret(), {from, ranks.size(), 0, kMessengerProtocol}, to)) {
-    Parley::Step step = Parley::Step::waits;
+        handshake_(
+            *Handshake::dial(ranks.secret(), {from, ranks.size(), 0, kMessengerProtocol}, to)) {
+    Handshake::Step step = Handshake::Step::waits;
     ranks.eventually([&] {
-      step = parley_.advance(caller_.socket());
-      return step != Parley::Step::waits;
+      step = handshake_.advance(caller_.socket());
+      return step != Handshake::Step::waits;
     });
-    EXPECT_EQ(step, Parley::Step::open);
+    EXPECT_EQ(step, Handshake::Step::open);
   }
   Caller& caller() { return caller_; }
   void say(MailKind kind, std::uint32_t size_bytes, std::string_view body) {
@@ -171,7 +172,7 @@ class FalseSender {
 
  private:
   Caller caller_;
-  Parley parley_;
+  Handshake handshake_;
 };
 
 // What the kernel does in a round is done long before a time-out of a second is over.

@@ -36,7 +36,7 @@ TEST(NetworkPeerTest, is_open_in_one_state_alone) {
   NetworkPeer peer(0);
   using State = NetworkPeer::State;
   for (const State state :
-       {State::asked, State::dialing, State::greeting, State::open, State::ended}) {
+       {State::asked, State::dialing, State::handshake, State::open, State::ended}) {
     peer.state = state;
     EXPECT_EQ(peer.is_open(), state == State::open);
   }

@@ -133,7 +133,7 @@ TEST_F(CarriedNetwork, asks_a_rank_once_however_often_its_link_is_asked_for) {
 }
 
 TEST_F(CarriedNetwork, does_not_ask_who_is_being_met_already) {
-  net_.remember(1).state = NetworkPeer::State::greeting;
+  net_.remember(1).state = NetworkPeer::State::handshake;
   ASSERT_TRUE(net_.connect(1));
   EXPECT_EQ(net_.asked_count, 0u);
 }

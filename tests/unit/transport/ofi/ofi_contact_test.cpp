@@ -44,7 +44,7 @@ TEST_F(OfiContact, a_strangers_messages_are_refused_counted_and_in_nobodys_way) 
   EXPECT_TRUE(ranks.eventually([&] { return ranks[0].news.activity[1] != 0; }));
 }
 
-TEST_F(OfiContact, a_flood_of_strangers_during_the_greeting_does_not_stop_it) {
+TEST_F(OfiContact, a_flood_of_strangers_during_the_handshake_does_not_stop_it) {
   OfiRanks ranks(2);
   struct {
     MessageHead head{.key = kHelloKey, .from = 1, .kind = MessageKind::hello};
@@ -89,7 +89,7 @@ TEST_F(OfiContact, settings_that_differ_are_told_to_both) {
 }
 
 // Which of its messages, by whom, and who has begun.
-TEST_F(OfiContact, survives_the_loss_of_any_one_message_of_the_greeting) {
+TEST_F(OfiContact, survives_the_loss_of_any_one_message_of_the_handshake) {
   for (const Rank loser : {0u, 1u}) {
     for (const unsigned lost : {1u, 2u, 3u}) {
       for (const bool both_begin : {false, true}) {
@@ -114,7 +114,7 @@ TEST_F(OfiContact, what_follows_a_welcome_that_was_lost_stands_for_it) {
   EXPECT_EQ(ranks[1].ofi().refused(Refusal::unexpected), 0u);
 }
 
-TEST_F(OfiContact, a_message_of_a_greeting_that_could_not_be_sent_is_said_again) {
+TEST_F(OfiContact, a_message_of_a_handshake_that_could_not_be_sent_is_said_again) {
   for (const unsigned failed : {1u, 2u}) {  // rank 1 dials: hello, proof
     OfiRanks ranks(EachManners{{}, {.fails = failed}});
     ASSERT_TRUE(ranks.join(0, 1)) << "message " << failed;
@@ -129,7 +129,7 @@ TEST_F(OfiContact, a_message_of_a_greeting_that_could_not_be_sent_is_said_again)
   }
 }
 
-TEST_F(OfiContact, a_greeting_that_cannot_be_sent_ends_with_the_providers_words) {
+TEST_F(OfiContact, a_handshake_that_cannot_be_sent_ends_with_the_providers_words) {
   OfiRanks ranks(EachManners{{}, {.fails_first = 100}});
   ranks[0].to(1);
   ranks[1].to(0);
@@ -169,11 +169,11 @@ TEST_F(OfiContact, an_acceptor_speaks_by_its_first_endpoint) {
   ASSERT_TRUE(ranks[1].say(0, 1));
   ASSERT_TRUE(ranks.eventually(
       [&] { return ranks[0].news.activity[1] != 0 && ranks[1].news.activity[0] != 0; }));
-  const unsigned greeted = ranks[1].fabric().taken_by(1);  // with hellos
+  const unsigned on_handshake = ranks[1].fabric().taken_by(1);  // with hellos
   const unsigned before = ranks[1].fabric().taken_by(0);
   ASSERT_TRUE(ranks[1].say(0, 2));
   ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.activity[1] >= 2; }));
-  EXPECT_EQ(ranks[1].fabric().taken_by(1), greeted);
+  EXPECT_EQ(ranks[1].fabric().taken_by(1), on_handshake);
   EXPECT_GT(ranks[1].fabric().taken_by(0), before);
 }
 
@@ -217,7 +217,7 @@ TEST_F(OfiContact,
 }
 
 // What follows it in the same breath goes.
-TEST_F(OfiContact, a_greeting_that_is_refused_once_holds_nothing_up) {
+TEST_F(OfiContact, a_handshake_that_is_refused_once_holds_nothing_up) {
   OfiRanks ranks(2);
   ASSERT_TRUE(ranks[0].say(1, 4711));
   ranks[1].fabric().fail_sends();

@@ -159,14 +159,14 @@ class FalseRank {
  public:
   FalseRank(TcpRanks& ranks, Rank from, Rank to)
       : stranger_(ranks[to].tcp().address()),
-        parley_(*Parley::dial(ranks[from].boot->secret(), {from, ranks.job().size(), 0, kProtocol},
-                              to)) {
-    Parley::Step step = Parley::Step::waits;
+        handshake_(*Handshake::dial(ranks[from].boot->secret(),
+                                    {from, ranks.job().size(), 0, kProtocol}, to)) {
+    Handshake::Step step = Handshake::Step::waits;
     ranks.eventually([&] {
-      step = parley_.advance(stranger_.socket());
-      return step != Parley::Step::waits;
+      step = handshake_.advance(stranger_.socket());
+      return step != Handshake::Step::waits;
     });
-    is_open_ = step == Parley::Step::open;
+    is_open_ = step == Handshake::Step::open;
   }
   bool is_open() const { return is_open_; }
   Stranger& socket() { return stranger_; }
@@ -174,7 +174,7 @@ class FalseRank {
 
  private:
   Stranger stranger_;
-  Parley parley_;
+  Handshake handshake_;
   bool is_open_ = false;
 };
 

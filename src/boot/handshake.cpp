@@ -1,4 +1,4 @@
-#include "boot/parley.hpp"
+#include "boot/handshake.hpp"
 
 #include <sys/socket.h>
 
@@ -21,8 +21,9 @@ bool say(int socket, const Message& message) noexcept {
 
 }  // namespace
 
-base::Result<Parley> Parley::dial(const Secret& secret, const Parties& parties, std::uint32_t to) {
-  Parley made(secret, parties, Role::dialer);
+base::Result<Handshake> Handshake::dial(const Secret& secret, const Parties& parties,
+                                        std::uint32_t to) {
+  Handshake made(secret, parties, Role::dialer);
   auto nonce = random_nonce();
   if (!nonce) return std::move(nonce.error());
   made.hello_.magic = parties.protocol.magic;
@@ -35,7 +36,7 @@ base::Result<Parley> Parley::dial(const Secret& secret, const Parties& parties, 
 }
 
 // proven stands for "the message is whole" here.
-Parley::Step Parley::fill(int socket, std::size_t size_bytes) noexcept {
+Handshake::Step Handshake::fill(int socket, std::size_t size_bytes) noexcept {
   while (filled_ < size_bytes) {
     const ssize_t got =
         ::recv(socket, buffer_.data() + filled_, size_bytes - filled_, MSG_DONTWAIT);
@@ -51,7 +52,7 @@ Parley::Step Parley::fill(int socket, std::size_t size_bytes) noexcept {
   return Step::proven;
 }
 
-Parley::Step Parley::advance(int socket) {
+Handshake::Step Handshake::advance(int socket) {
   if (stage_ == Stage::dialing) {
     if (!say(socket, hello_)) return Step::broken;
     stage_ = Stage::challenge;
@@ -76,7 +77,7 @@ Parley::Step Parley::advance(int socket) {
   return said.magic == parties_.protocol.magic ? Step::open : Step::garbage;
 }
 
-Parley::Step Parley::take_hello(int socket) {
+Handshake::Step Handshake::take_hello(int socket) {
   std::memcpy(&hello_, buffer_.data(), sizeof hello_);
   if (hello_.magic != parties_.protocol.magic) return Step::garbage;
   if (hello_.version != parties_.protocol.version) return Step::wrong_version;
@@ -92,7 +93,7 @@ Parley::Step Parley::take_hello(int socket) {
 }
 
 // open: it has proved itself and heard our proof.
-Parley::Step Parley::take_challenge(int socket) {
+Handshake::Step Handshake::take_challenge(int socket) {
   Challenge challenge;
   std::memcpy(&challenge, buffer_.data(), sizeof challenge);
   acceptor_ = challenge.nonce;
@@ -101,15 +102,17 @@ Parley::Step Parley::take_challenge(int socket) {
   return say(socket, prove(*secret_, claim(Role::dialer))) ? Step::open : Step::broken;
 }
 
-Parley::Step Parley::take_proof() {
+Handshake::Step Handshake::take_proof() {
   Proof proof;
   std::memcpy(&proof, buffer_.data(), sizeof proof);
   return is_proof(*secret_, claim(Role::dialer), proof) ? Step::proven : Step::wrong_secret;
 }
 
-bool Parley::welcome(int socket) noexcept { return say(socket, Welcome{parties_.protocol.magic}); }
+bool Handshake::welcome(int socket) noexcept {
+  return say(socket, Welcome{parties_.protocol.magic});
+}
 
-Claim Parley::claim(Role role) const noexcept {
+Claim Handshake::claim(Role role) const noexcept {
   return {role, std::as_bytes(std::span(&hello_, 1)), acceptor_};
 }
 

@@ -1,4 +1,4 @@
-#include "transport/ofi/ofi_greeting.hpp"
+#include "transport/ofi/ofi_handshake.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -25,16 +25,16 @@ std::span<const std::byte> sealed(const HelloBody& body) noexcept {
 
 }  // namespace
 
-base::Result<Greeting> Greeting::make(const boot::Secret& secret, const Parties& parties,
-                                      std::uint32_t with) {
-  Greeting made(secret, parties, with);
+base::Result<OfiHandshake> OfiHandshake::make(const boot::Secret& secret, const Parties& parties,
+                                              std::uint32_t with) {
+  OfiHandshake made(secret, parties, with);
   const auto nonce = boot::random_nonce();
   if (!nonce) return nonce.error();
   made.nonce_ = *nonce;
   return made;
 }
 
-Hello Greeting::hello_of(const boot::Nonce& nonce, bool is_ours) const noexcept {
+Hello OfiHandshake::hello_of(const boot::Nonce& nonce, bool is_ours) const noexcept {
   Hello hello;
   hello.lane = parties_.lane;
   hello.from = is_ours ? parties_.self : with_;
@@ -44,7 +44,7 @@ Hello Greeting::hello_of(const boot::Nonce& nonce, bool is_ours) const noexcept 
 }
 
 template <class Body>
-void Greeting::say(MessageKind kind, std::uint64_t key, const Body& body) noexcept {
+void OfiHandshake::say(MessageKind kind, std::uint64_t key, const Body& body) noexcept {
   const MessageHead head{.key = key, .from = parties_.self, .kind = kind};
   static_assert(sizeof head + sizeof body <= sizeof reply_);
   std::memcpy(reply_.data(), &head, sizeof head);
@@ -52,13 +52,13 @@ void Greeting::say(MessageKind kind, std::uint64_t key, const Body& body) noexce
   reply_bytes_ = said_bytes_ = sizeof head + sizeof body;
 }
 
-void Greeting::say_welcome() noexcept {
+void OfiHandshake::say_welcome() noexcept {
   const MessageHead head{.key = their_key(), .from = parties_.self, .kind = MessageKind::welcome};
   std::memcpy(reply_.data(), &head, sizeof head);
   reply_bytes_ = said_bytes_ = sizeof head;
 }
 
-void Greeting::dial(std::span<const std::byte> ours) {
+void OfiHandshake::dial(std::span<const std::byte> ours) {
   stage_ = Stage::challenge;
   is_dialer_ = true;
   HelloBody body;
@@ -69,8 +69,8 @@ void Greeting::dial(std::span<const std::byte> ours) {
   say(MessageKind::hello, kHelloKey, body);
 }
 
-Greeting::Step Greeting::check_hello(const boot::Secret& secret, std::span<const std::byte> body,
-                                     HelloBody& hello) {
+OfiHandshake::Step OfiHandshake::check_hello(const boot::Secret& secret,
+                                             std::span<const std::byte> body, HelloBody& hello) {
   if (!read(body, hello) || hello.hello.magic != kHelloKey) return Step::garbage;
   if (hello.hello.version != wire::kVersion) return Step::version;
   if (!boot::is_proof(secret, {boot::Role::dialer, sealed(hello), {}}, hello.seal))
@@ -78,7 +78,7 @@ Greeting::Step Greeting::check_hello(const boot::Secret& secret, std::span<const
   return hello.address_bytes <= hello.address.size() ? Step::waits : Step::garbage;
 }
 
-Greeting::Step Greeting::take(const MessageHead& head, std::span<const std::byte> body) {
+OfiHandshake::Step OfiHandshake::take(const MessageHead& head, std::span<const std::byte> body) {
   HelloBody hello;
   Challenge challenge;
   ProofBody proof;
@@ -107,7 +107,7 @@ Greeting::Step Greeting::take(const MessageHead& head, std::span<const std::byte
   }
 }
 
-Greeting::Step Greeting::take_hello(const Hello& hello) {
+OfiHandshake::Step OfiHandshake::take_hello(const Hello& hello) {
   if (hello.from != with_ || hello.to != parties_.self || hello.lane != parties_.lane)
     return Step::unexpected;
   if (stage_ == Stage::challenge && parties_.self > with_) {
@@ -121,7 +121,7 @@ Greeting::Step Greeting::take_hello(const Hello& hello) {
 }
 
 // Only who got our hello knows our key, so this comes from that rank's address.
-Greeting::Step Greeting::take_challenge(const Challenge& challenge) {
+OfiHandshake::Step OfiHandshake::take_challenge(const Challenge& challenge) {
   const bool has_one = stage_ == Stage::welcome || stage_ == Stage::open;
   if (has_one && challenge.nonce == theirs_) return Step::late;
   if (stage_ != Stage::challenge) return Step::unexpected;
@@ -137,7 +137,7 @@ Greeting::Step Greeting::take_challenge(const Challenge& challenge) {
 }
 
 // Said again by who has not heard our welcome.
-Greeting::Step Greeting::take_proof(const ProofBody& said) {
+OfiHandshake::Step OfiHandshake::take_proof(const ProofBody& said) {
   if (stage_ != Stage::hello && (stage_ != Stage::open || said.nonce != theirs_))
     return Step::unexpected;
   const Hello hello = hello_of(said.nonce, false);

@@ -30,22 +30,22 @@ struct Parties {
   std::uint32_t lane = 0;
 };
 
-class Greeting {
+class OfiHandshake {
  public:
   enum class Step : std::uint8_t {
     waits,         // reply() is to be sent, if there is one
     open,          // likewise; both have proved themselves
     late,          // said twice: nothing to do
-    garbage,       // no greeting
+    garbage,       // no handshake
     version,       // of another version
-    unexpected,    // it means another rank or lane, or a greeting that there is not
+    unexpected,    // it means another rank or lane, or a handshake that there is not
     wrong_secret,  // whoever sent this does not know the secret
     not_it,        // nor does who answers at that rank's address (dialer)
   };
 
   // `secret` outlives it. PH_ERR_SYSTEM: no random bytes.
-  static base::Result<Greeting> make(const boot::Secret& secret, const Parties& parties,
-                                     std::uint32_t with);
+  static base::Result<OfiHandshake> make(const boot::Secret& secret, const Parties& parties,
+                                         std::uint32_t with);
   // From here on we are the dialer; reply() is the hello. `ours`: where answers go.
   void dial(std::span<const std::byte> ours);
   // What a hello has to be before anything else is looked at: waits, or what is wrong with it.
@@ -71,7 +71,7 @@ class Greeting {
  private:
   enum class Stage : std::uint8_t { hello, challenge, welcome, open };
 
-  Greeting(const boot::Secret& secret, const Parties& parties, std::uint32_t with) noexcept
+  OfiHandshake(const boot::Secret& secret, const Parties& parties, std::uint32_t with) noexcept
       : secret_(&secret), parties_(parties), with_(with) {}
 
   Step take_hello(const Hello& hello);

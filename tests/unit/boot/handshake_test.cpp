@@ -1,4 +1,4 @@
-#include "boot/parley.hpp"
+#include "boot/handshake.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -11,12 +11,12 @@
 namespace photon::boot {
 namespace {
 
-using Step = Parley::Step;
+using Step = Handshake::Step;
 
 constexpr Protocol kSpoken{0x1234567890, 7};
 
 // A dialer (rank 1) and an acceptor (rank 0) of a job of two, on a pair of sockets.
-class ParleyTest : public testing::Test {
+class HandshakeTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
@@ -25,11 +25,13 @@ class ParleyTest : public testing::Test {
     dialer_.reset(ends[0]);
     acceptor_.reset(ends[1]);
   }
-  Parley acceptor(std::uint32_t lane = 0) { return Parley::accept(secret_, {0, 2, lane, kSpoken}); }
-  Parley dialer(const Secret& secret) { return *Parley::dial(secret, {1, 2, 0, kSpoken}, 0); }
+  Handshake acceptor(std::uint32_t lane = 0) {
+    return Handshake::accept(secret_, {0, 2, lane, kSpoken});
+  }
+  Handshake dialer(const Secret& secret) { return *Handshake::dial(secret, {1, 2, 0, kSpoken}, 0); }
   Step say(const Hello& hello) {
     EXPECT_EQ(::send(dialer_.get(), &hello, sizeof hello, 0), ssize_t{sizeof hello});
-    Parley other = acceptor();
+    Handshake other = acceptor();
     return other.advance(acceptor_.get());
   }
   Hello good() {
@@ -45,8 +47,8 @@ class ParleyTest : public testing::Test {
   base::UniqueFd acceptor_;
 };
 
-TEST_F(ParleyTest, two_that_know_the_secret_open_and_leave_what_follows_in_the_socket) {
-  Parley one = dialer(secret_), other = acceptor();
+TEST_F(HandshakeTest, two_that_know_the_secret_open_and_leave_what_follows_in_the_socket) {
+  Handshake one = dialer(secret_), other = acceptor();
   EXPECT_EQ(other.advance(acceptor_.get()), Step::waits);
   EXPECT_EQ(one.advance(dialer_.get()), Step::waits);
   EXPECT_EQ(other.advance(acceptor_.get()), Step::waits);
@@ -60,11 +62,11 @@ TEST_F(ParleyTest, two_that_know_the_secret_open_and_leave_what_follows_in_the_s
   EXPECT_EQ(::recv(dialer_.get(), rest, sizeof rest, 0), 5);
 }
 
-TEST_F(ParleyTest, messages_that_come_byte_by_byte_are_put_together) {
+TEST_F(HandshakeTest, messages_that_come_byte_by_byte_are_put_together) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
   const base::UniqueFd near(ends[0]), far(ends[1]);
-  Parley one = dialer(secret_), other = acceptor();
+  Handshake one = dialer(secret_), other = acceptor();
   ASSERT_EQ(one.advance(dialer_.get()), Step::waits);
   // What the dialer says arrives slowly on the other pair; the answers go straight.
   const auto drip = [&](Step wanted) {
@@ -85,9 +87,9 @@ TEST_F(ParleyTest, messages_that_come_byte_by_byte_are_put_together) {
   drip(Step::proven);
 }
 
-TEST_F(ParleyTest, who_does_not_know_the_secret_is_refused_by_either_side) {
+TEST_F(HandshakeTest, who_does_not_know_the_secret_is_refused_by_either_side) {
   const Secret wrong{std::byte{1}};
-  Parley one = dialer(wrong), other = acceptor();
+  Handshake one = dialer(wrong), other = acceptor();
   one.advance(dialer_.get());
   EXPECT_EQ(other.advance(acceptor_.get()), Step::waits);
   EXPECT_EQ(one.advance(dialer_.get()), Step::wrong_secret) << "the acceptor did not prove itself";
@@ -97,8 +99,8 @@ TEST_F(ParleyTest, who_does_not_know_the_secret_is_refused_by_either_side) {
   EXPECT_EQ(other.advance(acceptor_.get()), Step::wrong_secret);
 }
 
-TEST_F(ParleyTest, a_proof_that_is_sent_back_is_none) {
-  Parley other = acceptor();
+TEST_F(HandshakeTest, a_proof_that_is_sent_back_is_none) {
+  Handshake other = acceptor();
   const Hello hello = good();
   ASSERT_EQ(::send(dialer_.get(), &hello, sizeof hello, 0), ssize_t{sizeof hello});
   ASSERT_EQ(other.advance(acceptor_.get()), Step::waits);
@@ -108,7 +110,7 @@ TEST_F(ParleyTest, a_proof_that_is_sent_back_is_none) {
   EXPECT_EQ(other.advance(acceptor_.get()), Step::wrong_secret);
 }
 
-TEST_F(ParleyTest, a_hello_that_is_none_or_means_somebody_else_is_refused_by_its_reason) {
+TEST_F(HandshakeTest, a_hello_that_is_none_or_means_somebody_else_is_refused_by_its_reason) {
   EXPECT_EQ(say(good()), Step::waits);
   Hello hello = good();
   hello.magic = 1;
@@ -129,8 +131,8 @@ TEST_F(ParleyTest, a_hello_that_is_none_or_means_somebody_else_is_refused_by_its
   EXPECT_EQ(say(hello), Step::unexpected);
 }
 
-TEST_F(ParleyTest, a_socket_that_closes_at_any_point_is_broken) {
-  Parley other = acceptor();
+TEST_F(HandshakeTest, a_socket_that_closes_at_any_point_is_broken) {
+  Handshake other = acceptor();
   const Hello hello = good();
   ASSERT_EQ(::send(dialer_.get(), &hello, sizeof hello - 1, 0), ssize_t{sizeof hello - 1});
   ASSERT_EQ(other.advance(acceptor_.get()), Step::waits);

@@ -1,5 +1,5 @@
 // Every message in every stage, and what a stranger can do: nothing.
-#include "transport/ofi/ofi_greeting.hpp"
+#include "transport/ofi/ofi_handshake.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,22 +10,22 @@
 namespace photon::transport::ofi {
 namespace {
 
-using Step = Greeting::Step;
+using Step = OfiHandshake::Step;
 using Message = std::vector<std::byte>;
 
-class OfiGreeting : public testing::Test {
+class OfiHandshakeTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!boot::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
-    dialer_ = *Greeting::make(secret_, {0, 2, 0}, 1);
-    acceptor_ = *Greeting::make(secret_, {1, 2, 0}, 0);
+    dialer_ = *OfiHandshake::make(secret_, {0, 2, 0}, 1);
+    acceptor_ = *OfiHandshake::make(secret_, {1, 2, 0}, 0);
   }
-  static Message said(Greeting& one) {
+  static Message said(OfiHandshake& one) {
     const Message message(one.reply().begin(), one.reply().end());
     one.replied();
     return message;
   }
-  static Step hear(Greeting& one, const Message& message) {
+  static Step hear(OfiHandshake& one, const Message& message) {
     MessageHead head;
     std::memcpy(&head, message.data(), sizeof head);
     return one.take(head, std::span(message).subspan(sizeof head));
@@ -33,11 +33,11 @@ class OfiGreeting : public testing::Test {
 
   const std::array<std::byte, 8> address_{};
   boot::Secret secret_{std::byte{7}}, other_secret_{std::byte{8}};
-  Greeting dialer_ = *Greeting::make(secret_, {0, 2, 0}, 1);
-  Greeting acceptor_ = *Greeting::make(secret_, {1, 2, 0}, 0);
+  OfiHandshake dialer_ = *OfiHandshake::make(secret_, {0, 2, 0}, 1);
+  OfiHandshake acceptor_ = *OfiHandshake::make(secret_, {1, 2, 0}, 0);
 };
 
-TEST_F(OfiGreeting, of_two_that_know_the_secret_opens_and_gives_each_the_others_key) {
+TEST_F(OfiHandshakeTest, of_two_that_know_the_secret_opens_and_gives_each_the_others_key) {
   dialer_.dial(address_);
   EXPECT_EQ(hear(acceptor_, said(dialer_)), Step::waits);
   EXPECT_EQ(hear(dialer_, said(acceptor_)), Step::waits);
@@ -47,8 +47,8 @@ TEST_F(OfiGreeting, of_two_that_know_the_secret_opens_and_gives_each_the_others_
   EXPECT_EQ(acceptor_.their_key(), dialer_.our_key());
 }
 
-TEST_F(OfiGreeting, tells_who_does_not_know_the_secret_at_either_side) {
-  Greeting stranger = *Greeting::make(other_secret_, {1, 2, 0}, 0);
+TEST_F(OfiHandshakeTest, tells_who_does_not_know_the_secret_at_either_side) {
+  OfiHandshake stranger = *OfiHandshake::make(other_secret_, {1, 2, 0}, 0);
   dialer_.dial(address_);
   EXPECT_EQ(hear(stranger, said(dialer_)), Step::wrong_secret) << "the hello is sealed";
   const MessageHead made_up_head{.key = dialer_.our_key(), .kind = MessageKind::challenge};
@@ -57,14 +57,14 @@ TEST_F(OfiGreeting, tells_who_does_not_know_the_secret_at_either_side) {
             Step::not_it);
   EXPECT_TRUE(dialer_.reply().empty()) << "it gets no proof";
 
-  acceptor_ = *Greeting::make(secret_, {1, 2, 0}, 0);
+  acceptor_ = *OfiHandshake::make(secret_, {1, 2, 0}, 0);
   const MessageHead head{.key = acceptor_.our_key(), .from = 0, .kind = MessageKind::proof};
   const ProofBody made_up{};
   EXPECT_EQ(acceptor_.take(head, std::as_bytes(std::span(&made_up, 1))), Step::wrong_secret);
 }
 
-TEST_F(OfiGreeting, a_strangers_hello_between_those_of_a_rank_changes_nothing) {
-  Greeting stranger = *Greeting::make(other_secret_, {0, 2, 0}, 1);
+TEST_F(OfiHandshakeTest, a_strangers_hello_between_those_of_a_rank_changes_nothing) {
+  OfiHandshake stranger = *OfiHandshake::make(other_secret_, {0, 2, 0}, 1);
   dialer_.dial(address_);
   stranger.dial(address_);
   EXPECT_EQ(hear(acceptor_, said(dialer_)), Step::waits);
@@ -75,7 +75,7 @@ TEST_F(OfiGreeting, a_strangers_hello_between_those_of_a_rank_changes_nothing) {
   EXPECT_EQ(hear(acceptor_, said(dialer_)), Step::open);
 }
 
-TEST_F(OfiGreeting, of_two_that_both_dial_goes_on_by_the_hello_of_the_lower_rank) {
+TEST_F(OfiHandshakeTest, of_two_that_both_dial_goes_on_by_the_hello_of_the_lower_rank) {
   dialer_.dial(address_);
   acceptor_.dial(address_);
   const Message lower = said(dialer_), higher = said(acceptor_);
@@ -86,7 +86,7 @@ TEST_F(OfiGreeting, of_two_that_both_dial_goes_on_by_the_hello_of_the_lower_rank
   EXPECT_EQ(hear(dialer_, said(acceptor_)), Step::open);
 }
 
-TEST_F(OfiGreeting, said_again_is_late_or_answered_again) {
+TEST_F(OfiHandshakeTest, said_again_is_late_or_answered_again) {
   dialer_.dial(address_);
   const Message hello = said(dialer_);
   EXPECT_EQ(hear(acceptor_, hello), Step::waits);
@@ -106,7 +106,7 @@ TEST_F(OfiGreeting, said_again_is_late_or_answered_again) {
   EXPECT_FALSE(dialer_.is_owed());
 }
 
-TEST_F(OfiGreeting, the_dialer_says_its_latest_message_again_until_it_is_welcome) {
+TEST_F(OfiHandshakeTest, the_dialer_says_its_latest_message_again_until_it_is_welcome) {
   EXPECT_FALSE(acceptor_.is_owed()) << "the other one says its own again";
   dialer_.dial(address_);
   const Message hello = said(dialer_);
@@ -125,7 +125,7 @@ TEST_F(OfiGreeting, the_dialer_says_its_latest_message_again_until_it_is_welcome
   EXPECT_FALSE(dialer_.is_owed());
 }
 
-TEST_F(OfiGreeting, a_proof_with_other_random_bytes_does_not_open_again) {
+TEST_F(OfiHandshakeTest, a_proof_with_other_random_bytes_does_not_open_again) {
   dialer_.dial(address_);
   EXPECT_EQ(hear(acceptor_, said(dialer_)), Step::waits);
   EXPECT_EQ(hear(dialer_, said(acceptor_)), Step::waits);
@@ -137,7 +137,7 @@ TEST_F(OfiGreeting, a_proof_with_other_random_bytes_does_not_open_again) {
   EXPECT_TRUE(acceptor_.reply().empty());
 }
 
-TEST_F(OfiGreeting, of_another_version_rank_lane_or_size_is_told_apart) {
+TEST_F(OfiHandshakeTest, of_another_version_rank_lane_or_size_is_told_apart) {
   const auto take = [&](const Hello& hello) {
     HelloBody body{.hello = hello};
     const auto sealed = std::as_bytes(std::span(&body, 1)).first(sizeof body - sizeof body.seal);
@@ -157,7 +157,7 @@ TEST_F(OfiGreeting, of_another_version_rank_lane_or_size_is_told_apart) {
 }
 
 // Else who was asked for a proof could send back the one that it got.
-TEST_F(OfiGreeting, a_challenge_with_our_key_and_a_proof_of_ours_is_none) {
+TEST_F(OfiHandshakeTest, a_challenge_with_our_key_and_a_proof_of_ours_is_none) {
   dialer_.dial(address_);
   const Message hello = said(dialer_);
   EXPECT_EQ(hear(acceptor_, hello), Step::waits);

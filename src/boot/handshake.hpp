@@ -54,7 +54,7 @@ struct Parties {
   Protocol protocol;
 };
 
-class Parley {
+class Handshake {
  public:
   enum class Step : std::uint8_t {
     waits,    // for more bytes
@@ -68,11 +68,12 @@ class Parley {
   };
 
   // `secret` outlives it.
-  static Parley accept(const Secret& secret, const Parties& parties) noexcept {
+  static Handshake accept(const Secret& secret, const Parties& parties) noexcept {
     return {secret, parties, Role::acceptor};
   }
   // After connect() has begun; `to`: whom.
-  static base::Result<Parley> dial(const Secret& secret, const Parties& parties, std::uint32_t to);
+  static base::Result<Handshake> dial(const Secret& secret, const Parties& parties,
+                                      std::uint32_t to);
 
   // The socket is readable, or (dialer) connected.
   Step advance(int socket);
@@ -86,7 +87,7 @@ class Parley {
  private:
   enum class Stage : std::uint8_t { dialing, hello, challenge, proof, welcome };
 
-  Parley(const Secret& secret, const Parties& parties, Role role) noexcept
+  Handshake(const Secret& secret, const Parties& parties, Role role) noexcept
       : secret_(&secret),
         parties_(parties),
         stage_(role == Role::dialer ? Stage::dialing : Stage::hello) {}
