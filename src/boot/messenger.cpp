@@ -16,7 +16,7 @@ Messenger::Messenger(const base::Config& config, Place place, Watch& watch, Inbo
     : config_(config),
       log_(config.log, place.rank),
       parties_{place.rank, place.size, 0, kMessengerProtocol},
-      guest_ns_(place.guest_ns),
+      pending_ns_(place.pending_ns),
       time_(place.time),
       watch_(watch),
       inbox_(inbox) {}
@@ -89,7 +89,7 @@ base::Result<bool> Messenger::send(Rank to, std::span<const std::byte> bytes) {
 void Messenger::handle(const Ready& ready) {
   const auto number = static_cast<std::uint32_t>(ready.tag);
   switch (static_cast<Tagged>((ready.tag & ~kOurs) >> 32)) {
-    case Tagged::listener: return accept_guests(number);
+    case Tagged::listener: return accept_pending(number);
     case Tagged::clock: return on_clock();
     case Tagged::out: return hear_out(number);
     case Tagged::in: return hear_in(number);
@@ -114,7 +114,7 @@ void Messenger::leave() {
   for (auto& [number, way] : ways_in_) {
     MailOut farewell;
     farewell.push(MailKind::farewell, {});
-    if (way.state != WayIn::State::guest) static_cast<void>(farewell.flush(way.socket.get()));
+    if (way.state != WayIn::State::pending) static_cast<void>(farewell.flush(way.socket.get()));
   }
   std::vector<Rank> met;
   for (auto& [rank, peer] : peers_)

@@ -1,13 +1,13 @@
 // Messages of the bootstrap between hosts, by TCP: docs/bootstrap.md has the argument. One file a
 // concern: messenger.cpp (opening, sending, leaving, ends of ranks), messenger_dial.cpp (the ways
-// out), messenger_guests.cpp (who comes in), messenger_clock.cpp (deadlines and silent hosts).
+// out), messenger_pending.cpp (who comes in), messenger_clock.cpp (deadlines and silent hosts).
 //
 //   a way out:  dialing -- connected --> handshake -- welcome --> open -- farewell, end --> over
 //                  ^  | no answer          | thrown out                                     ^
 //                  |  v                    v                                                |
 //                  pausing  <--------------+ -- six times no answer, nobody listens, no proof +
 //     Each of its addresses is dialed in turn before that counts once.
-//   a way in:   guest -- hello, proof --> proven -- first message or farewell --> seated --> over
+//   a way in:   pending -- hello, proof --> proven -- first message or farewell --> seated --> over
 //                  +-- garbage, silence, no proof, too many --> refused, counted
 //   a rank:     unknown -- a way out, or one seated --> known -- no way is left, or it said on
 //               its way out that it leaves --> gone: told once, after its last message
@@ -46,7 +46,7 @@ class Messenger {
     Rank rank = 0;
     std::uint32_t size = 0;
     // Who connects is sent away if it has not proved to be a rank by then.
-    std::int64_t guest_ns = 10'000'000'000;
+    std::int64_t pending_ns = 10'000'000'000;
     base::TimeSource time = {};  // by which all deadlines are kept
   };
 
@@ -112,11 +112,11 @@ class Messenger {
     }
   };
   struct WayIn {
-    enum class State : std::uint8_t { guest, proven, seated };
-    State state = State::guest;
+    enum class State : std::uint8_t { pending, proven, seated };
+    State state = State::pending;
     base::UniqueFd socket;
     Handshake handshake;
-    std::int64_t due_ns = 0;  // a guest has to have proved itself by then
+    std::int64_t due_ns = 0;  // a pending connection has to have proved itself by then
     MailIn mail;
   };
   struct Peer {
@@ -139,12 +139,12 @@ class Messenger {
   void hear_answers(Rank to);
   void flush(Rank to);
   void end_out(Rank to, const char* why);
-  // messenger_guests.cpp
-  void accept_guests(std::uint32_t listener);
+  // messenger_pending.cpp
+  void accept_pending(std::uint32_t listener);
   bool accept_one(std::uint32_t listener);
   void make_room();
   void hear_in(std::uint32_t number);
-  bool hear_guest(std::uint32_t number, WayIn& way);
+  bool hear_pending(std::uint32_t number, WayIn& way);
   bool seat(std::uint32_t number, Rank rank);
   void end_in(std::uint32_t number, const char* why);
   void refuse(std::uint32_t number, const char* why);
@@ -163,14 +163,14 @@ class Messenger {
   const base::Config config_;
   const base::Log log_;
   Parties parties_;
-  const std::int64_t guest_ns_;  // as Place has it
+  const std::int64_t pending_ns_;  // as Place has it
   const base::TimeSource time_;
   Watch& watch_;
   Inbox& inbox_;
   const Secret* secret_ = nullptr;
   Listeners listeners_;
   base::UniqueFd timer_;  // rings at the next deadline
-  base::UniqueFd spare_;  // to be closed when no descriptor is left for a guest
+  base::UniqueFd spare_;  // to be closed when no descriptor is left for a pending connection
   std::vector<Addresses> addresses_;
   std::map<Rank, Peer> peers_;
   std::map<std::uint32_t, WayIn> ways_in_;  // by number, so in the order of their coming

@@ -1,5 +1,5 @@
-// What has to happen by itself: attempts that are given up or made again, guests that are silent,
-// hosts that vanished.
+// What has to happen by itself: attempts that are given up or made again, pending connections that
+// are silent, hosts that vanished.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ void Messenger::on_clock() {
   const std::int64_t now_ns = time_.now_ns();
   std::vector<std::uint32_t> silent;
   for (const auto& [number, way] : ways_in_)
-    if (way.state == WayIn::State::guest && way.due_ns <= now_ns) silent.push_back(number);
+    if (way.state == WayIn::State::pending && way.due_ns <= now_ns) silent.push_back(number);
   for (const std::uint32_t number : silent) {
     hear_in(number);  // it is we who may have been away
     const auto still = ways_in_.find(number);
-    if (still != ways_in_.end() && still->second.state == WayIn::State::guest)
+    if (still != ways_in_.end() && still->second.state == WayIn::State::pending)
       refuse(number, "said not who it is");
   }
   dial_or_give_up(now_ns);
@@ -88,7 +88,7 @@ std::int64_t Messenger::next_due_ns() const {
     next_ns = next_ns == 0 ? due_ns : std::min(next_ns, due_ns);
   };
   for (const auto& [number, way] : ways_in_)
-    if (way.state == WayIn::State::guest) consider(way.due_ns);
+    if (way.state == WayIn::State::pending) consider(way.due_ns);
   for (const auto& [rank, peer] : peers_)
     if (peer.out && (peer.out->state == WayOut::State::dialing ||
                      peer.out->state == WayOut::State::pausing || peer.out->may_try_another()))

@@ -20,7 +20,7 @@ namespace photon::transport::tcp {
 
 namespace {
 
-constexpr std::size_t kMostGuests = 64;             // or the ranks, if they are more
+constexpr std::size_t kMostPending = 64;            // or the ranks, if they are more
 constexpr std::int64_t kDialNs = 10'000'000'000;    // for the kernel to connect
 constexpr unsigned kMostRounds = 6;                 // through all of its addresses
 constexpr std::int64_t kFirstPauseNs = 10'000'000;  // four times as long after each
@@ -98,9 +98,9 @@ void TcpTransport::dial(TcpPeer& peer) {
     dial_failed(peer, errno);
 }
 
-// Refused, or thrown out from among too many guests, or nobody is there: its next address at once;
-// after the last one all of them once more, later. But who is not reached at all is not waited for
-// longer than for who falls silent.
+// Refused, or thrown out from among too many pending connections, or nobody is there: its next
+// address at once; after the last one all of them once more, later. But who is not reached at all
+// is not waited for longer than for who falls silent.
 void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   hang_up(peer.socket);
   peer.handshake.reset();
@@ -192,7 +192,7 @@ void TcpTransport::opened(TcpPeer& peer) {
   flush(peer);
 }
 
-void TcpTransport::accept_guests(std::uint32_t listener) {
+void TcpTransport::accept_pending(std::uint32_t listener) {
   constexpr int kMostPerPoll = 16;
   for (int i = 0; i < kMostPerPoll; ++i)
     if (!accept_one(listener)) return;
@@ -216,30 +216,31 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
     return came;
   }
   boot::tune_connection(socket.get(), config_.tcp_silence_s);
-  if (guests_.size() >= std::max<std::size_t>(kMostGuests, parties_.size))
-    refuse(guests_.begin()->first, Refusal::crowded);
-  const std::uint32_t number = next_guest_++;
-  if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
-  guests_.emplace(number, Guest{std::move(socket), Handshake::accept(boot_.secret(), parties_),
-                                time_.now_ns() + parts_.own->guest_ns});
+  if (pending_.size() >= std::max<std::size_t>(kMostPending, parties_.size))
+    refuse(pending_.begin()->first, Refusal::crowded);
+  const std::uint32_t number = next_pending_++;
+  if (!watch(socket.get(), EPOLLIN, Watched::pending, number)) return true;
+  pending_.emplace(number,
+                   PendingConnection{std::move(socket), Handshake::accept(boot_.secret(), parties_),
+                                     time_.now_ns() + parts_.own->pending_ns});
   wake_.ring_if_announced();  // who sleeps has not known of this deadline
-  hear_guest(number);         // it may have spoken already
+  hear_pending(number);       // it may have spoken already
   return true;
 }
 
-void TcpTransport::hear_guest(std::uint32_t number) {
-  const auto found = guests_.find(number);
-  if (found == guests_.end()) return;
-  Guest& guest = found->second;
-  switch (guest.handshake.advance(guest.socket.get())) {
+void TcpTransport::hear_pending(std::uint32_t number) {
+  const auto found = pending_.find(number);
+  if (found == pending_.end()) return;
+  PendingConnection& pending = found->second;
+  switch (pending.handshake.advance(pending.socket.get())) {
     case Handshake::Step::waits: return;
-    case Handshake::Step::proven: return seat_guest(number, guest);
+    case Handshake::Step::proven: return admit_pending(number, pending);
     case Handshake::Step::garbage:
     case Handshake::Step::open: return refuse(number, Refusal::garbage);
     case Handshake::Step::wrong_version:
       if (refused(Refusal::version) == 0)
         PHOTON_LOG(log_, warn, "tcp: who connects speaks version %u of the protocol, and we %u",
-                   guest.handshake.version(), kProtocol.version);
+                   pending.handshake.version(), kProtocol.version);
       return refuse(number, Refusal::version);
     case Handshake::Step::unexpected: return refuse(number, Refusal::unexpected);
     case Handshake::Step::wrong_secret: return refuse(number, Refusal::wrong_secret);
@@ -252,8 +253,8 @@ void TcpTransport::hear_guest(std::uint32_t number) {
 // proof is out the higher rank may have taken it: the lower one may not change its mind then. And
 // what the higher one has dialed meanwhile, once more, may prove itself when ours is open: it hangs
 // up by itself then, and is no stranger.
-void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
-  TcpPeer& peer = remember(guest.handshake.from());
+void TcpTransport::admit_pending(std::uint32_t number, PendingConnection& pending) {
+  TcpPeer& peer = remember(pending.handshake.from());
   const bool is_dialing =
       peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::handshake;
   const bool is_first = peer.attempts == 1 && !peer.has_crossed;
@@ -263,22 +264,22 @@ void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
                        ((is_dialing && (is_first || is_final)) || has_dialed);
   if (is_ours) {
     peer.has_crossed = true;
-    hang_up(guest.socket);
-    guests_.erase(number);
+    hang_up(pending.socket);
+    pending_.erase(number);
     return;
   }
   if (peer.state != TcpPeer::State::asked && !is_dialing)
     return refuse(number, Refusal::unexpected);
   hang_up(peer.socket);
   peer.handshake.reset();
-  if (is_dialing) {  // again, if the guest is gone meanwhile
+  if (is_dialing) {  // again, if the pending connection is gone meanwhile
     peer.state = TcpPeer::State::dialing;
     peer.dial_at_ns = time_.now_ns() + kFirstPauseNs;
     wake_.ring_if_announced();
   }
-  if (!guest.handshake.welcome(guest.socket.get())) return refuse(number, Refusal::silent);
-  peer.socket = std::move(guest.socket);
-  guests_.erase(number);
+  if (!pending.handshake.welcome(pending.socket.get())) return refuse(number, Refusal::silent);
+  peer.socket = std::move(pending.socket);
+  pending_.erase(number);
   epoll_event wanted{};
   wanted.events = EPOLLIN;
   wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(Watched::peer)} << 32 | peer.rank;
@@ -287,10 +288,10 @@ void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
 }
 
 void TcpTransport::refuse(std::uint32_t number, Refusal why) {
-  const auto found = guests_.find(number);
-  if (found == guests_.end()) return;
+  const auto found = pending_.find(number);
+  if (found == pending_.end()) return;
   hang_up(found->second.socket);
-  guests_.erase(found);
+  pending_.erase(found);
   count_refusal(why);
 }
 

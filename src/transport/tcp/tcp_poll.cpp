@@ -188,8 +188,8 @@ void TcpTransport::look_at_sockets(Sink* sink) {
   for (int i = 0; i < count; ++i) {
     const auto number = static_cast<std::uint32_t>(events[i].data.u64);
     switch (static_cast<Watched>(events[i].data.u64 >> 32)) {
-      case Watched::listener: accept_guests(number); break;
-      case Watched::guest: hear_guest(number); break;
+      case Watched::listener: accept_pending(number); break;
+      case Watched::pending: hear_pending(number); break;
       case Watched::peer:
         if (TcpPeer* peer = known(number)) peer_event(*peer, events[i].events, sink);
         break;
@@ -228,8 +228,8 @@ void TcpTransport::boot_gone(Rank rank, const char* why) {
 // Deadlines.
 void TcpTransport::attend(std::int64_t now_ns) {
   attended_ns_ = now_ns;
-  while (!guests_.empty() && guests_.begin()->second.until_ns <= now_ns)
-    refuse(guests_.begin()->first, Refusal::silent);
+  while (!pending_.empty() && pending_.begin()->second.until_ns <= now_ns)
+    refuse(pending_.begin()->first, Refusal::silent);
   if (!unconfirmed_.empty() && now_ns - confirmed_ns_ >= boot::kSilenceLookNs)
     look_for_silence(now_ns);
   if (unsettled_ == 0) return;

@@ -19,7 +19,7 @@ void TcpTransport::arm() noexcept {
   while (!held_.empty()) flush(*held_.back());
   wake_.arm();
   if (!news_.is_empty() || !written_.empty()) wake_.ring();
-  bool has_deadlines = !guests_.empty();
+  bool has_deadlines = !pending_.empty();
   for (const Rank rank : hot_)  // who cannot be watched is looked at by the clock
     has_deadlines = !watch_again(*known(rank)) || has_deadlines;
   for (const auto& peer : peers_) {

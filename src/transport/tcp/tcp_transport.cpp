@@ -64,7 +64,7 @@ base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, bo
                                                   const TcpOptions& options) {
   if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
-  own->guest_ns = options.guest_ns;
+  own->pending_ns = options.pending_ns;
   own->time = options.time;
   if (auto opened = own->open(options.regions, config.max_regions); !opened)
     return std::move(opened.error());

@@ -19,7 +19,7 @@ struct TcpOptions {
   // transport and its lanes. Empty: it has its own.
   std::span<RegionEntry> regions;
   // Who connects is sent away if it has not proved to be a rank by then.
-  std::int64_t guest_ns = 10'000'000'000;
+  std::int64_t pending_ns = 10'000'000'000;
   base::TimeSource time = {};  // by which all deadlines are kept
 };
 

@@ -1,13 +1,13 @@
 // The tcp transport as a class; tcp_transport.hpp is what others include. One concern a file:
-// tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (cards, dialing, guests),
-// tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news),
+// tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (cards, dialing, pending
+// connections), tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news),
 // tcp_ends.cpp (what peers are told of an end), tcp_silence.cpp (hosts that vanished),
 // tcp_sleep.cpp (idle). What it has in common with ofi stands in carried/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
-// costs a Guest, and there are at most kMostGuests. Lines become visible in poll() only.
-// Owner: the engine. Threads: as in carried/network_transport.hpp. sleep_on() takes no lock either:
-// it touches only descriptors and the words that are atomic.
+// costs a PendingConnection, and there are at most kMostPending. Lines become visible in poll()
+// only. Owner: the engine. Threads: as in carried/network_transport.hpp. sleep_on() takes no lock
+// either: it touches only descriptors and the words that are atomic.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ namespace photon::transport::tcp {
 
 // What the lanes of a rank share.
 struct OwnSide : network::OwnSide {
-  std::int64_t guest_ns = 0;  // as TcpOptions has it
+  std::int64_t pending_ns = 0;  // as TcpOptions has it
 };
 
 using network::Refusal;
@@ -46,7 +46,7 @@ class TcpTransport final : public network::NetworkTransport {
     std::shared_ptr<OwnSide> own;
     boot::Listeners listeners;
     base::UniqueFd epoll;
-    base::UniqueFd spare;  // to be closed when no descriptor is left for a guest
+    base::UniqueFd spare;  // to be closed when no descriptor is left for a pending connection
     std::uint32_t lane = 0;
   };
   static base::Result<std::unique_ptr<Transport>> open(const base::Config& config, boot::Boot& boot,
@@ -78,18 +78,18 @@ class TcpTransport final : public network::NetworkTransport {
 
   void describe(Rank rank, ph_path& path) override;
 
-  // For tests: where it listens, and how many guests were refused for this.
+  // For tests: where it listens, and how many pending connections were refused for this.
   const Address& address() const noexcept { return card_.addresses.front(); }
 
  private:
   class FramePort;
-  struct Guest {
+  struct PendingConnection {
     base::UniqueFd socket;
     Handshake handshake;
     std::int64_t until_ns = 0;
   };
   using News = network::News;
-  enum class Watched : std::uint32_t { listener, peer, guest };
+  enum class Watched : std::uint32_t { listener, peer, pending };
 
   // tcp_contact.cpp
   TcpPeer* known(Rank rank) const noexcept override {
@@ -104,10 +104,10 @@ class TcpTransport final : public network::NetworkTransport {
   void give_up(TcpPeer& peer);
   void shake_hands(TcpPeer& peer);
   void opened(TcpPeer& peer);
-  void accept_guests(std::uint32_t listener);
+  void accept_pending(std::uint32_t listener);
   bool accept_one(std::uint32_t listener);
-  void hear_guest(std::uint32_t number);
-  void seat_guest(std::uint32_t number, Guest& guest);
+  void hear_pending(std::uint32_t number);
+  void admit_pending(std::uint32_t number, PendingConnection& pending);
   void refuse(std::uint32_t number, Refusal why);
   void count_refusal(Refusal why) noexcept;
   void hang_up(base::UniqueFd& socket) noexcept;
@@ -170,8 +170,8 @@ class TcpTransport final : public network::NetworkTransport {
   std::vector<TcpPeer*> unconfirmed_;  // the peer's kernel may not have all that was sent
   std::vector<Rank> hot_;  // whose sockets are read at every poll: kMostHot, or one more
   std::vector<std::pair<Rank, TcpCard>> kept_cards_;  // the bootstrap had no room for them
-  std::map<std::uint32_t, Guest> guests_;
-  std::uint32_t next_guest_ = 0;
+  std::map<std::uint32_t, PendingConnection> pending_;
+  std::uint32_t next_pending_ = 0;
   std::vector<News> written_;  // to be told after what else came
   Inlet::Buffer inlet_buffer_;
   std::uint64_t polls_count_ = 0;  // since the last look at all sockets

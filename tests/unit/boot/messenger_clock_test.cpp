@@ -14,7 +14,7 @@ void sleep_over(MessengerRanks& ranks, Rank rank) {
 }
 
 TEST_F(MessengerClock, who_says_nothing_in_time_is_refused_and_wakes_the_sleeper) {
-  MessengerRanks ranks(2, {.guest_ns = 100'000'000});
+  MessengerRanks ranks(2, {.pending_ns = 100'000'000});
   const Caller silent(ranks[0].address());
   const auto begin = Clock::now();
   while (ranks[0].refused_count() == 0 && !HasFailure()) sleep_over(ranks, 0);

@@ -52,7 +52,7 @@ class MessengerRanks {
   struct Options {
     std::map<Rank, Address> places = {};  // where others find a rank, if not where it listens
     std::vector<Address> before = {};     // what else they try first
-    std::int64_t guest_ns = Messenger::Place{}.guest_ns;
+    std::int64_t pending_ns = Messenger::Place{}.pending_ns;
     std::uint64_t silence_s = base::Config{}.tcp_silence_s;
     base::LogLevel log = base::LogLevel::error;
     // By which eventually() moves their clock in each round, for tests that wait for time-outs. 0:
@@ -72,7 +72,7 @@ class MessengerRanks {
       sides_.push_back(std::make_unique<Side>());
       Side& side = *sides_.back();
       auto opened =
-          Messenger::open(config, {rank, size, options.guest_ns, source}, side.watch, side.inbox);
+          Messenger::open(config, {rank, size, options.pending_ns, source}, side.watch, side.inbox);
       EXPECT_TRUE(opened) << opened.error().what;
       side.messenger = std::move(*opened);
       const auto place = options.places.find(rank);

@@ -124,25 +124,25 @@ TEST(TcpContact, half_open_connections_make_room_for_others_and_stall_nobody) {
 
 // The sleeper's clock rings for it; who has begun to speak has no longer than who has not.
 TEST(TcpContact, who_does_not_say_who_it_is_in_time_is_sent_away_and_counted_as_silent) {
-  constexpr std::int64_t kGuestNs = 100'000'000;
+  constexpr std::int64_t kPendingNs = 100'000'000;
   GivenTime time;
   MemoryJob job(2);
   TcpSide side;
   side.boot = job.boot(0);
-  side.transport =
-      std::move(*open_tcp(tcp_config(), *side.boot, {.guest_ns = kGuestNs, .time = time.source()}));
+  side.transport = std::move(
+      *open_tcp(tcp_config(), *side.boot, {.pending_ns = kPendingNs, .time = time.source()}));
   const std::int64_t begin_ns = time.now_ns();
   Stranger silent(side.tcp().address()), slow(side.tcp().address());
   slow.say(std::uint64_t{kHelloMagic});    // the beginning of a hello
   for (int i = 0; i < 5; ++i) rest(side);  // it has let them in
-  time.move_ns(kGuestNs - 1);
+  time.move_ns(kPendingNs - 1);
   rest(side);
   EXPECT_EQ(side.tcp().refused(Refusal::silent), 0u);
   while (side.tcp().refused(Refusal::silent) != 2) {
     time.move_ns(kLookNs);
     rest(side);
   }
-  EXPECT_LT(time.now_ns() - begin_ns, 3 * kGuestNs);
+  EXPECT_LT(time.now_ns() - begin_ns, 3 * kPendingNs);
   EXPECT_TRUE(silent.is_closed() && slow.is_closed());
   EXPECT_EQ(side.transport->strangers().silent, 2u);
 }
@@ -316,7 +316,7 @@ TEST(TcpContact, one_who_hangs_up_beside_a_silent_stranger_does_not_prolong_the_
   const boot::Listener stranger = listen_elsewhere(std::byte{2});
   const boot::Listener proxy = listen_elsewhere(std::byte{3});
   const auto hang_up = [&] {
-    const base::UniqueFd guest(::accept4(proxy.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const base::UniqueFd pending(::accept4(proxy.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
   };
   for (const bool silent_first : {true, false}) {
     const base::Error why = end_of_search(silent_first ? stranger.address : proxy.address,
@@ -371,7 +371,7 @@ TEST(TcpContact, without_a_descriptor_left_to_dial_with_both_are_told_what_was_m
   EXPECT_NE(there.find("limit of descriptors there (ulimit -n)"), std::string::npos) << there;
 }
 
-TEST(TcpContact, without_a_descriptor_left_a_guest_is_sent_away_and_comes_again) {
+TEST(TcpContact, without_a_descriptor_left_a_pending_connection_is_sent_away_and_comes_again) {
   TcpRanks ranks(2);
   Stranger stranger(ranks[0].tcp().address());  // waits in the queue
   {

@@ -4,7 +4,7 @@
 namespace photon::boot::test {
 namespace {
 
-using MessengerGuests = MessengerTest;
+using MessengerPending = MessengerTest;
 
 Hello hello_to_0() {
   Hello hello;
@@ -14,7 +14,7 @@ Hello hello_to_0() {
   return hello;
 }
 
-TEST_F(MessengerGuests, who_is_no_rank_of_the_job_is_refused_and_counted) {
+TEST_F(MessengerPending, who_is_no_rank_of_the_job_is_refused_and_counted) {
   MessengerRanks ranks(2);
   const std::string garbage(200, 'g');
   std::uint64_t count = 0;
@@ -42,7 +42,7 @@ TEST_F(MessengerGuests, who_is_no_rank_of_the_job_is_refused_and_counted) {
   EXPECT_TRUE(ranks.got(0).empty());
 }
 
-TEST_F(MessengerGuests, who_hangs_up_before_he_is_known_is_nobodys_fault) {
+TEST_F(MessengerPending, who_hangs_up_before_he_is_known_is_nobodys_fault) {
   MessengerRanks ranks(2);
   Caller caller(ranks[0].address());
   caller.say(bytes_of(kMessengerProtocol.magic));
@@ -52,7 +52,7 @@ TEST_F(MessengerGuests, who_hangs_up_before_he_is_known_is_nobodys_fault) {
   EXPECT_EQ(ranks[0].refused_count(), 0u);
 }
 
-TEST_F(MessengerGuests, half_open_connections_make_room_for_others_and_stall_nobody) {
+TEST_F(MessengerPending, half_open_connections_make_room_for_others_and_stall_nobody) {
   MessengerRanks ranks(2);
   std::vector<std::unique_ptr<Caller>> silent;
   for (int i = 0; i < 100; ++i) {
@@ -64,7 +64,7 @@ TEST_F(MessengerGuests, half_open_connections_make_room_for_others_and_stall_nob
   ranks.join(1, 0);
 }
 
-TEST_F(MessengerGuests, a_rank_that_sends_nonsense_is_gone_and_the_others_are_not) {
+TEST_F(MessengerPending, a_rank_that_sends_nonsense_is_gone_and_the_others_are_not) {
   const struct {
     MailKind kind;
     std::uint32_t size_bytes;
@@ -85,7 +85,7 @@ TEST_F(MessengerGuests, a_rank_that_sends_nonsense_is_gone_and_the_others_are_no
   }
 }
 
-TEST_F(MessengerGuests, a_message_that_comes_byte_by_byte_is_put_together) {
+TEST_F(MessengerPending, a_message_that_comes_byte_by_byte_is_put_together) {
   MessengerRanks ranks(2);
   FalseSender sender(ranks, 1, 0);
   const MailHead head{MailKind::message, 5};
@@ -99,7 +99,7 @@ TEST_F(MessengerGuests, a_message_that_comes_byte_by_byte_is_put_together) {
 }
 
 // It may have dialed twice, and does not say by which it will send until it does.
-TEST_F(MessengerGuests, of_two_connections_of_a_rank_that_counts_by_which_it_sends_first) {
+TEST_F(MessengerPending, of_two_connections_of_a_rank_that_counts_by_which_it_sends_first) {
   MessengerRanks ranks(2);
   FalseSender given_up(ranks, 1, 0), used(ranks, 1, 0);
   used.say(MailKind::message, 1, "a");
@@ -111,13 +111,13 @@ TEST_F(MessengerGuests, of_two_connections_of_a_rank_that_counts_by_which_it_sen
   EXPECT_TRUE(ranks.eventually_got(0, {"1:a", "1:c"}));
 }
 
-TEST_F(MessengerGuests, an_attempt_that_is_given_up_is_no_end_of_its_rank) {
+TEST_F(MessengerPending, an_attempt_that_is_given_up_is_no_end_of_its_rank) {
   MessengerRanks ranks(2);
   { FalseSender given_up(ranks, 1, 0); }
   ranks.join(1, 0);
 }
 
-TEST_F(MessengerGuests, the_end_of_a_connection_out_waits_for_the_last_message_of_the_one_in) {
+TEST_F(MessengerPending, the_end_of_a_connection_out_waits_for_the_last_message_of_the_one_in) {
   MessengerRanks ranks(2);
   ranks.join(0, 1);
   ASSERT_TRUE(*ranks.send(1, 0, "last words"));

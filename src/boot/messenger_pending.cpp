@@ -1,4 +1,4 @@
-// Ways in: who connects is a guest until he has proved to be a rank of this job.
+// Ways in: who connects is a pending connection until he has proved to be a rank of this job.
 #include <fcntl.h>
 #include <sys/socket.h>
 
@@ -12,11 +12,11 @@
 namespace photon::boot {
 namespace {
 
-constexpr std::ptrdiff_t kMostGuests = 64;  // or the ranks, if they are more
+constexpr std::ptrdiff_t kMostPending = 64;  // or the ranks, if they are more
 
 }  // namespace
 
-void Messenger::accept_guests(std::uint32_t listener) {
+void Messenger::accept_pending(std::uint32_t listener) {
   constexpr int kMostAtOnce = 16;
   for (int i = 0; i < kMostAtOnce; ++i)
     if (!accept_one(listener)) return;
@@ -42,7 +42,7 @@ bool Messenger::accept_one(std::uint32_t listener) {
   make_room();
   const std::uint32_t number = next_number_++;
   if (!watch_.add(socket.get(), EPOLLIN, tag(Tagged::in, number))) return true;
-  const std::int64_t due_ns = time_.now_ns() + guest_ns_;
+  const std::int64_t due_ns = time_.now_ns() + pending_ns_;
   ways_in_.emplace(number, WayIn{.socket = std::move(socket),
                                  .handshake = Handshake::accept(*secret_, parties_),
                                  .due_ns = due_ns,
@@ -54,10 +54,12 @@ bool Messenger::accept_one(std::uint32_t listener) {
 
 // Of those who have not said who they are the oldest has had most time.
 void Messenger::make_room() {
-  const auto is_guest = [](const auto& entry) { return entry.second.state == WayIn::State::guest; };
-  const auto guests_count = std::ranges::count_if(ways_in_, is_guest);
-  if (guests_count < std::max<std::ptrdiff_t>(kMostGuests, parties_.size)) return;
-  refuse(std::ranges::find_if(ways_in_, is_guest)->first,
+  const auto is_pending = [](const auto& entry) {
+    return entry.second.state == WayIn::State::pending;
+  };
+  const auto pending_count = std::ranges::count_if(ways_in_, is_pending);
+  if (pending_count < std::max<std::ptrdiff_t>(kMostPending, parties_.size)) return;
+  refuse(std::ranges::find_if(ways_in_, is_pending)->first,
          "had to make room for others that had not said who they are");
 }
 
@@ -68,7 +70,7 @@ void Messenger::hear_in(std::uint32_t number) {
     const auto found = ways_in_.find(number);
     if (found == ways_in_.end()) return;
     WayIn& way = found->second;
-    if (way.state == WayIn::State::guest && !hear_guest(number, way)) return;
+    if (way.state == WayIn::State::pending && !hear_pending(number, way)) return;
     const Rank from = way.handshake.from();
     const MailIn::Step step = way.mail.next(way.socket.get());
     switch (step) {
@@ -92,7 +94,7 @@ void Messenger::hear_in(std::uint32_t number) {
 }
 
 // Whether it has proved itself.
-bool Messenger::hear_guest(std::uint32_t number, WayIn& way) {
+bool Messenger::hear_pending(std::uint32_t number, WayIn& way) {
   switch (way.handshake.advance(way.socket.get())) {
     case Handshake::Step::waits: return false;
     case Handshake::Step::proven: break;
