@@ -60,7 +60,7 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
     return PH_OK;
   }
   const auto cache = sources_.counts();
-  const auto strangers = transport_->strangers();
+  const auto strangers = transport_->rejected();
   Ways ways;
   for (const Peer* peer : contacted_) {
     if (peer->rank == self_ || peer->state != Peer::State::connected) continue;
@@ -77,15 +77,15 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
       {{"source_hits", "Sources that the card's cache knew."}, cache.hits},
       {{"source_misses", "Sources that had to be registered with the card."}, cache.misses},
       {{"source_evictions", "Sources given back to make room."}, cache.evictions},
-      {{"strangers_silent", "Turned away: said not in time who it is, or went."}, strangers.silent},
-      {{"strangers_garbage", "Turned away: does not speak the protocol."}, strangers.garbage},
-      {{"strangers_version", "Turned away: speaks another version of it."}, strangers.version},
-      {{"strangers_unexpected", "Turned away: no rank expected here."}, strangers.unexpected},
-      {{"strangers_wrong_key", "Turned away: does not bear its rank's key."}, strangers.wrong_key},
-      {{"strangers_wrong_secret", "Turned away: does not know the job's secret."},
+      {{"rejected_silent", "Turned away: said not in time who it is, or went."}, strangers.silent},
+      {{"rejected_garbage", "Turned away: does not speak the protocol."}, strangers.garbage},
+      {{"rejected_version", "Turned away: speaks another version of it."}, strangers.version},
+      {{"rejected_unexpected", "Turned away: no rank expected here."}, strangers.unexpected},
+      {{"rejected_wrong_key", "Turned away: does not bear its rank's key."}, strangers.wrong_key},
+      {{"rejected_wrong_secret", "Turned away: does not know the job's secret."},
        strangers.wrong_secret},
-      {{"strangers_crowded", "Turned away: had to make room for others."}, strangers.crowded},
-      {{"strangers_no_room", "Turned away: found no descriptor left."}, strangers.no_room},
+      {{"rejected_crowded", "Turned away: had to make room for others."}, strangers.crowded},
+      {{"rejected_no_room", "Turned away: found no descriptor left."}, strangers.no_room},
       {{"peers_same_process", "Connected peers that are ranks of this process."}, ways.in_process},
       {{"peers_shared_memory", "Connected peers of this host, by shared memory."}, ways.by_memory},
       {{"peers_network", "Connected peers that are reached by the network."}, ways.by_network},

@@ -136,7 +136,7 @@ struct SleepOn {
 };
 
 // Connections (tcp) or messages (ofi) that were turned away, by why; sums since the opening.
-struct Strangers {
+struct RejectedConnections {
   std::uint64_t silent = 0;        // said not in time who it is, or went
   std::uint64_t garbage = 0;       // does not speak the protocol
   std::uint64_t version = 0;       // speaks another version of it
@@ -321,7 +321,7 @@ class Transport {
   virtual void pause(unsigned spins) noexcept { Policy::pause(spins); }
 
   // Of a network, whoever else may come by; others have none.
-  virtual Strangers strangers() const noexcept { return {}; }
+  virtual RejectedConnections rejected() const noexcept { return {}; }
 
   // ph_path_to(): same_process, cma, arena_mapped, reason.
   virtual void describe(Rank rank, ph_path& path) = 0;

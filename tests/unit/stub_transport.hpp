@@ -62,11 +62,11 @@ class StubTransport final : public Transport {
   void slept(unsigned ready) noexcept override { slept_with.push_back(ready); }
   void disarm() noexcept override { ++disarmed; }
   void wake() noexcept override { ++woken; }
-  Strangers strangers() const noexcept override { return seen; }
+  RejectedConnections rejected() const noexcept override { return seen; }
   void describe(Rank, ph_path& path) override { path.transport = says; }
 
   const char* says = "stub";
-  Strangers seen;
+  RejectedConnections seen;
   bool names = false;
   Reach reach_;
 

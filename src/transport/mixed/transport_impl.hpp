@@ -88,7 +88,7 @@ class MixedTransport final : public Transport {
   void slept(unsigned /*ready*/) noexcept override { due_.set(1); }
   void wake() noexcept override { near().wake(); }
 
-  Strangers strangers() const noexcept override { return far().strangers(); }
+  RejectedConnections rejected() const noexcept override { return far().rejected(); }
   void describe(Rank rank, ph_path& path) override;
 
  private:

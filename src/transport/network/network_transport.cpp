@@ -140,7 +140,7 @@ void NetworkTransport::disarm() noexcept {
   wake_.disarm();
 }
 
-Strangers NetworkTransport::strangers() const noexcept {
+RejectedConnections NetworkTransport::rejected() const noexcept {
   const Entered entered(lock_);
   return refused_.counts();
 }

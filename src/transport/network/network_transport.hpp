@@ -54,7 +54,7 @@ class NetworkTransport : public Transport {
   void pause(unsigned spins) noexcept override {
     if (!time_.pause()) Policy::pause(spins);
   }
-  Strangers strangers() const noexcept override;
+  RejectedConnections rejected() const noexcept override;
 
   // For tests.
   std::uint64_t refused(Refusal why) const noexcept { return refused_.count(why); }

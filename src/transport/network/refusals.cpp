@@ -2,7 +2,7 @@
 
 namespace photon::transport::network {
 
-Strangers Refusals::counts() const noexcept {
+RejectedConnections Refusals::counts() const noexcept {
   return {.silent = count(Refusal::silent),
           .garbage = count(Refusal::garbage),
           .version = count(Refusal::version),

@@ -30,7 +30,7 @@ class Refusals {
   // Says how many of the kind there are now.
   std::uint64_t add(Refusal why) noexcept { return ++counts_[static_cast<std::size_t>(why)]; }
   std::uint64_t count(Refusal why) const noexcept { return counts_[static_cast<std::size_t>(why)]; }
-  Strangers counts() const noexcept;
+  RejectedConnections counts() const noexcept;
   // For ph_path_to(): "; refused 2 that ..." for each kind of which there is one. `who` stands
   // before the words that `text` has for the reason.
   std::string words(const char* who, const char* (*text)(Refusal)) const;

@@ -98,12 +98,12 @@ TEST_F(StatsApi, strangers_at_a_port_are_counted_by_why_they_were_turned_away) {
   ASSERT_EQ(ph_path_to(context_, 0, &path), PH_OK);
   const Passer passer(path.reason);
   testing::internal::CaptureStderr();
-  while (value("strangers_garbage") == 0) {
+  while (value("rejected_garbage") == 0) {
     ph_completion none;
     std::size_t count = 0;
     ASSERT_EQ(ph_probe(context_, {PH_ANY_RANK, PH_EITHER, nullptr}, &none, 1, &count), PH_OK);
   }
-  EXPECT_EQ(value("strangers_wrong_secret"), 0u);
+  EXPECT_EQ(value("rejected_wrong_secret"), 0u);
   EXPECT_EQ(ph_finalize(context_), PH_OK);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("refused a connection"), std::string::npos);
 }

@@ -63,8 +63,8 @@ TEST_F(MixedStubs, registrations_alarm_and_the_rank_itself_are_the_near_sides) {
 TEST_F(MixedStubs, strangers_are_the_far_sides) {
   near_->seen.garbage = 5;
   far_->seen.wrong_secret = 2;
-  EXPECT_EQ(mixed_->strangers().garbage, 0u);
-  EXPECT_EQ(mixed_->strangers().wrong_secret, 2u);
+  EXPECT_EQ(mixed_->rejected().garbage, 0u);
+  EXPECT_EQ(mixed_->rejected().wrong_secret, 2u);
 }
 
 TEST_F(MixedStubs, a_near_rank_without_shared_memory_stays_without_and_the_path_says_why) {

@@ -285,8 +285,8 @@ TEST_F(CarriedNetwork, is_drained_when_all_has_left_and_tells_who_was_refused) {
   net_.is_empty = false;
   EXPECT_FALSE(net_.drained());
   net_.refuse(Refusal::garbage);
-  EXPECT_EQ(net_.strangers().garbage, 1u);
-  EXPECT_EQ(net_.strangers().version, 0u);
+  EXPECT_EQ(net_.rejected().garbage, 1u);
+  EXPECT_EQ(net_.rejected().version, 0u);
   EXPECT_EQ(net_.refused(Refusal::garbage), 1u);
 }
 

@@ -14,7 +14,7 @@ TEST(CarriedRefusals, are_counted_each_by_its_own_reason) {
     for (std::size_t k = 1; k <= i + 1; ++k) EXPECT_EQ(refusals.add(why), k);
     EXPECT_EQ(refusals.count(why), i + 1);
   }
-  const Strangers counts = refusals.counts();
+  const RejectedConnections counts = refusals.counts();
   const std::uint64_t all[] = {counts.silent,     counts.garbage,   counts.version,
                                counts.unexpected, counts.wrong_key, counts.wrong_secret,
                                counts.crowded,    counts.no_room};

@@ -34,7 +34,7 @@ TEST_F(OfiContact, a_strangers_messages_are_refused_counted_and_in_nobodys_way) 
   ranks.settle();
   EXPECT_EQ(ranks[0].ofi().refused(Refusal::wrong_key), 1u);
   EXPECT_EQ(ranks[0].ofi().refused(Refusal::wrong_secret), 1u);
-  const Strangers strangers = ranks[0].ofi().strangers();
+  const RejectedConnections strangers = ranks[0].ofi().rejected();
   EXPECT_EQ(strangers.wrong_key, 1u);
   EXPECT_EQ(strangers.wrong_secret, 1u);
   EXPECT_EQ(strangers.garbage, ranks[0].ofi().refused(Refusal::garbage));

@@ -72,7 +72,7 @@ TEST(TcpContact, a_stranger_that_says_nonsense_is_refused_and_counted_while_othe
   stranger.say(nonsense);
   ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
   EXPECT_EQ(ranks[0].tcp().refused(Refusal::garbage), 1u);
-  EXPECT_EQ(ranks[0].transport->strangers().garbage, 1u);
+  EXPECT_EQ(ranks[0].transport->rejected().garbage, 1u);
   EXPECT_TRUE(ranks.join(0, 1));
   ph_path path{};
   ranks[0].transport->describe(0, path);
@@ -86,7 +86,7 @@ TEST(TcpContact, who_does_not_know_the_secret_is_refused_and_counted) {
   stranger.say(boot::Proof{std::byte{1}});
   ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
   EXPECT_EQ(ranks[0].tcp().refused(Refusal::wrong_secret), 1u);
-  EXPECT_EQ(ranks[0].transport->strangers().wrong_secret, 1u);
+  EXPECT_EQ(ranks[0].transport->rejected().wrong_secret, 1u);
   EXPECT_TRUE(ranks[0].news.links.empty());
   EXPECT_TRUE(ranks.join(0, 1));
 }
@@ -144,7 +144,7 @@ TEST(TcpContact, who_does_not_say_who_it_is_in_time_is_sent_away_and_counted_as_
   }
   EXPECT_LT(time.now_ns() - begin_ns, 3 * kPendingNs);
   EXPECT_TRUE(silent.is_closed() && slow.is_closed());
-  EXPECT_EQ(side.transport->strangers().silent, 2u);
+  EXPECT_EQ(side.transport->rejected().silent, 2u);
 }
 
 TEST(TcpContact, who_has_time_left_to_say_who_it_is_stays) {
