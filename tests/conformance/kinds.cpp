@@ -107,12 +107,13 @@ Opened open_ofi_fake(const base::Config& config, boot::Boot& boot) {
                                                   .wants_memory_shown = true}));
 }
 // Large payload by pieces; refused now and then, and over late.
-Opened open_ofi_fake_doors(const base::Config& given, boot::Boot& boot) {
+Opened open_ofi_fake_rma_endpoints(const base::Config& given, boot::Boot& boot) {
   base::Config config = given;
   config.ofi_direct_least_bytes = 1;
   return transport::ofi::open_ofi_over(
       config, boot,
-      open_fake({.refuses_every = 3, .completes_after = 4, .has_doors = true, .data_bytes = 8}));
+      open_fake(
+          {.refuses_every = 3, .completes_after = 4, .has_rma_endpoints = true, .data_bytes = 8}));
 }
 // Our own memory is registered for pieces, and these can tell little.
 Opened open_ofi_fake_registered(const base::Config& given, boot::Boot& boot) {
@@ -121,7 +122,7 @@ Opened open_ofi_fake_registered(const base::Config& given, boot::Boot& boot) {
   return transport::ofi::open_ofi_over(config, boot,
                                        open_fake({.refuses_every = 3,
                                                   .completes_after = 4,
-                                                  .has_doors = true,
+                                                  .has_rma_endpoints = true,
                                                   .registers_all = true,
                                                   .data_bytes = 4}));
 }
@@ -133,7 +134,7 @@ Opened open_ofi_fake_unordered(const base::Config& given, boot::Boot& boot) {
                                        open_fake({.completes_after = 2,
                                                   .most_bytes = transport::ofi::kLeastMessageBytes,
                                                   .keeps_order = false,
-                                                  .has_doors = true,
+                                                  .has_rma_endpoints = true,
                                                   .data_bytes = 8}));
 }
 // No descriptor to sleep on; what is small is over at once.
@@ -152,7 +153,7 @@ Opened open_mixed_ofi(const base::Config& given, boot::Boot& boot) {
                    return transport::ofi::open_ofi_over(config, far,
                                                         open_fake({.refuses_every = 3,
                                                                    .completes_after = 4,
-                                                                   .has_doors = true,
+                                                                   .has_rma_endpoints = true,
                                                                    .registers_all = true,
                                                                    .data_bytes = 8}),
                                                         {.regions = regions});
@@ -174,7 +175,7 @@ std::vector<TransportKind> transport_kinds() {
           {"tcp", transport::tcp::open_tcp, with_crypto_library, 1, kBySockets},
           {"tcp_ipv6", open_tcp_6, with_ipv6, 1, kBySockets},
           {"ofi_fake", open_ofi_fake, with_crypto_library},
-          {"ofi_fake_doors", open_ofi_fake_doors, with_crypto_library},
+          {"ofi_fake_rma_endpoints", open_ofi_fake_rma_endpoints, with_crypto_library},
           {"ofi_fake_registered", open_ofi_fake_registered, with_crypto_library},
           {"ofi_fake_unordered", open_ofi_fake_unordered, with_crypto_library},
           {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library},

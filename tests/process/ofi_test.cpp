@@ -39,11 +39,11 @@ INSTANTIATE_TEST_SUITE_P(Jobs, OfiProcess,
                                          ofi_job("of_8_flooded", "8", "8", kOfiFlood)),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-// Rank 0 asks, so rank 1 dials; then rank 0 opens a door. Either connection hangs: its request was
-// cut, or the answer to it.
+// Rank 0 asks, so rank 1 dials; then rank 0 opens an RMA endpoint. Either connection hangs: its
+// request was cut, or the answer to it.
 class OfiHalved : public testing::TestWithParam<const char*> {};
 
-TEST_P(OfiHalved, connections_hang_and_are_made_anew_by_another_endpoint_and_another_door) {
+TEST_P(OfiHalved, connections_hang_and_are_made_anew_by_another_endpoint_and_another_rma_endpoint) {
   if (no_real_fabric() != nullptr) GTEST_SKIP() << no_real_fabric();
   const std::string which = GetParam(), bin = PHOTON_BIN_DIR;
   Launched run(
@@ -52,7 +52,7 @@ TEST_P(OfiHalved, connections_hang_and_are_made_anew_by_another_endpoint_and_ano
        std::string("LD_PRELOAD=") + PHOTON_PRELOAD_DIR + "/libhalved.so", bin + "/one_way"});
   EXPECT_EQ(run.wait(), 0) << run.err;
   EXPECT_EQ(run.out, "all has arrived\n");
-  std::size_t cut = 0;  // a connection each: of messages, of a door
+  std::size_t cut = 0;  // a connection each: of messages, of an RMA endpoint
   for (std::size_t at = 0; (at = run.err.find("goes in two parts", at)) != std::string::npos; ++at)
     ++cut;
   if (cut == 0) GTEST_SKIP() << "this libfabric sets up connections by other messages than 1.17";

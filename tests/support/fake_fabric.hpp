@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "base/unique_fd.hpp"
-#include "fake_doors.hpp"
 #include "fake_manners.hpp"
+#include "fake_rma_endpoints.hpp"
 #include "transport/ofi/fabric.hpp"
 
 namespace photon::test {
@@ -44,9 +44,9 @@ class FakeFabric final : public transport::ofi::Fabric {
       : manners_(manners),
         sends_count_(wants.sends_count),
         receives_count_(wants.receives_count),
-        doors_({manners.refuses_every, manners.completes_after, wants.pieces_count,
-                wants.told_count, manners.refuses_data, manners.dead_doors,
-                [this](const Buffer& own, bool is_written) { check_own(own, is_written); }}) {
+        rma_endpoints_({manners.refuses_every, manners.completes_after, wants.pieces_count,
+                        wants.told_count, manners.refuses_data, manners.dead_rma_endpoints,
+                        [this](const Buffer& own, bool writes) { check_own(own, writes); }}) {
     add_endpoint();
     number_ = numbers_.front();
     traits_.provider = "fake";
@@ -54,9 +54,9 @@ class FakeFabric final : public transport::ofi::Fabric {
     traits_.most_bytes = manners.most_bytes;
     traits_.inject_bytes = manners.inject_bytes;
     traits_.keeps_order = manners.keeps_order;
-    traits_.has_doors = manners.has_doors && wants.pieces_count != 0;
+    traits_.has_rma_endpoints = manners.has_rma_endpoints && wants.pieces_count != 0;
     traits_.registers_own = manners.registers_all;
-    traits_.data_bytes = traits_.has_doors ? manners.data_bytes : 0;
+    traits_.data_bytes = traits_.has_rma_endpoints ? manners.data_bytes : 0;
     if (manners.has_wait_fd) traits_.wait_fd = box_->news.get();
   }
   ~FakeFabric() override {
@@ -126,16 +126,16 @@ class FakeFabric final : public transport::ofi::Fabric {
     return Taken::yes;
   }
   base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted,
-                                               transport::ofi::Door& by) override {
-    if (manners_.opens_no_door) return base::Error{PH_ERR_MEMORY, 0, "the fake card is full"};
-    return doors_.expose(wanted, by);
+                                               transport::ofi::RmaEndpoint& by) override {
+    if (manners_.opens_none) return base::Error{PH_ERR_MEMORY, 0, "the fake card is full"};
+    return rma_endpoints_.expose(wanted, by);
   }
   void conceal(const transport::ofi::Exposed& exposed) noexcept override {
-    doors_.conceal(exposed);
+    rma_endpoints_.conceal(exposed);
   }
-  base::Result<std::unique_ptr<transport::ofi::Door>> open_door() override {
-    if (manners_.opens_no_door) return base::Error{PH_ERR_SYSTEM, 0, "no fake door is left"};
-    return doors_.open();
+  base::Result<std::unique_ptr<transport::ofi::RmaEndpoint>> open_rma_endpoint() override {
+    if (manners_.opens_none) return base::Error{PH_ERR_SYSTEM, 0, "no fake RMA endpoint is left"};
+    return rma_endpoints_.open();
   }
   Got read(std::span<Completion> into, std::size_t& count) noexcept override {
     count = 0;
@@ -149,12 +149,12 @@ class FakeFabric final : public transport::ofi::Fabric {
       under_way_.pop_front();
       return Got::error;
     }
-    doors_.step();
-    while (count < into.size() && doors_.has_told())
-      into[count++] = {nullptr, 0, doors_.move_told()};
-    while (count < into.size() && doors_.is_due()) {
-      if (!doors_.is_next_well() && count != 0) break;  // the error comes first next time
-      const auto [operation, is_well] = doors_.move_next();
+    rma_endpoints_.step();
+    while (count < into.size() && rma_endpoints_.has_told())
+      into[count++] = {nullptr, 0, rma_endpoints_.move_told()};
+    while (count < into.size() && rma_endpoints_.is_due()) {
+      if (!rma_endpoints_.is_next_well() && count != 0) break;  // the error comes first next time
+      const auto [operation, is_well] = rma_endpoints_.move_next();
       if (!is_well) {
         failed_ = operation;
         return Got::error;
@@ -196,10 +196,10 @@ class FakeFabric final : public transport::ofi::Fabric {
   Operation* failed() const noexcept override { return failed_; }
   std::string words() const override { return "fake trouble"; }
   MayWait may_wait() noexcept override {
-    EXPECT_FALSE(doors_.has_ended_any()) << "fi_trywait() of libfabric 1.17 crashes then";
+    EXPECT_FALSE(rma_endpoints_.has_ended_any()) << "fi_trywait() of libfabric 1.17 crashes then";
     if (fails_waits_) return MayWait::failed;
     const std::scoped_lock lock(box_->mutex);
-    return box_->messages.empty() && under_way_.empty() && doors_.pieces_under_way() == 0
+    return box_->messages.empty() && under_way_.empty() && rma_endpoints_.pieces_under_way() == 0
                ? MayWait::yes
                : MayWait::not_now;
   }
@@ -207,7 +207,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
     for (const std::uint64_t number : numbers_) all.boxes.erase(number);
-    EXPECT_EQ(doors_.pieces_under_way(), 0u) << "doors end first";
+    EXPECT_EQ(rma_endpoints_.pieces_under_way(), 0u) << "RMA endpoints end first";
     posted_.clear();
     under_way_.clear();
   }
@@ -220,7 +220,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     is_stuck_ = false;
   }
   void hold_completions(bool holds) { holds_completions_ = holds; }
-  FakeDoors& doors() { return doors_; }
+  FakeRmaEndpoints& rma_endpoints() { return rma_endpoints_; }
   void fail_sends(bool fails = true) { fails_sends_ = fails; }
   void lose_way(bool has_none) { has_no_way_ = has_none; }
   void fail_next_send() { fails_next_send_ = true; }
@@ -358,7 +358,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   std::uint64_t number_ = 0;            // of the first
   std::deque<UnderWay> under_way_;
   std::vector<std::deque<Posted>> posted_;  // by endpoint
-  FakeDoors doors_;
+  FakeRmaEndpoints rma_endpoints_;
   Operation* failed_ = nullptr;
   std::uint64_t reads_count_ = 0;
   unsigned asked_count_ = 0;

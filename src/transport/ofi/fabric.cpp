@@ -83,10 +83,10 @@ Offer offer_of(const fi_info& info, const FabricWants& wants) {
                     })};
 }
 
-// What a door needs: keys as long as ours and room for any piece; and memory of ours that belongs
-// to no endpoint, for doors come and go.
+// What an RMA endpoint needs: keys as long as ours and room for any piece; and memory of ours that
+// belongs to no endpoint, for RMA endpoints come and go.
 constexpr std::size_t kMostPieceBytes = 16 << 20;  // of the setting posted_piece_bytes
-bool has_doors(const fi_info& info) noexcept {
+bool has_rma_endpoints(const fi_info& info) noexcept {
   const auto& domain = *info.domain_attr;
   const bool is_key_long =
       (domain.mr_mode & FI_MR_PROV_KEY) != 0 || domain.mr_key_size >= sizeof(Exposed::key);
@@ -127,10 +127,10 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   addresses_are_texts_ = info.addr_format == FI_ADDR_STR;
   info_ = Info(library_.dupinfo(&info), InfoEnd{library_.freeinfo});
   if (info_ == nullptr) return error("what the provider offers", -FI_ENOMEM);
-  traits_.has_doors =
-      wants.pieces_count != 0 && has_doors(info) && tells_delivery(library_, info, wants);
+  traits_.has_rma_endpoints =
+      wants.pieces_count != 0 && has_rma_endpoints(info) && tells_delivery(library_, info, wants);
   traits_.registers_own = shows_memory_;
-  if (traits_.has_doors && info.domain_attr->cq_data_size >= sizeof(std::uint32_t))
+  if (traits_.has_rma_endpoints && info.domain_attr->cq_data_size >= sizeof(std::uint32_t))
     traits_.data_bytes = std::min(info.domain_attr->cq_data_size, sizeof(std::uint64_t));
   tells_behind_ = traits_.data_bytes != 0 && forgets_whose_writes(info.fabric_attr->prov_name);
   if (tells_behind_ && (info.mode & (FI_CONTEXT | FI_CONTEXT2)) != 0) traits_.data_bytes = 0;

@@ -1,9 +1,9 @@
 // What the transport asks of libfabric, and all that it knows of it: an endpoint that sends and
 // receives messages, reliable and as a rule in the order of their sending per peer; others like it,
-// where that one does not come to reach a peer; and a door, by which peers touch memory that we
-// expose, and we theirs. fabric.cpp, fabric_endpoints.cpp, fabric_queue.cpp and fabric_door.cpp are
-// what includes libfabric's headers; where the build has none, no_fabric.cpp stands in their place
-// and says so when a fabric is to be opened.
+// where that one does not come to reach a peer; and an RMA endpoint, by which peers touch memory
+// that we expose, and we theirs. fabric.cpp, fabric_endpoints.cpp, fabric_queue.cpp and
+// fabric_rma_endpoint.cpp are what includes libfabric's headers; where the build has none,
+// no_fabric.cpp stands in their place and says so when a fabric is to be opened.
 //
 //   an Operation: ours -- send(), receive(), write(), read_from() took it --> the provider's --
 //                 read() --> ours
@@ -69,7 +69,7 @@ struct FabricWants {
   std::size_t peers_count = 0;
   std::size_t sends_count = 0;     // under way at a time, at most
   std::size_t receives_count = 0;  // likewise
-  std::size_t pieces_count = 0;    // likewise, by the door; 0: there will be none
+  std::size_t pieces_count = 0;    // likewise, by the RMA endpoint; 0: there will be none
   std::size_t told_count = 0;      // writes of peers that bear data and were not read yet, at most
   bool registers_all = false;      // our own memory, even where the provider takes any
 };
@@ -106,19 +106,20 @@ enum class Taken : std::uint8_t {
 // what else was under way on that fails with it (tcp;ofi_rxm: so do later pieces for some
 // milliseconds). The messages of the fabric do not notice.
 //
-//   open -- the Door ends --> nothing of its pieces is the provider's, no peer touches our memory
+//   open -- the RmaEndpoint ends --> nothing of its pieces is the provider's, no peer touches our
+//   memory
 //
 // Only that ends what a peer is writing: tcp goes on with a write that has begun after its memory
 // is concealed. It takes up to 150 ms there.
 // Owner: OfiTransport; the Fabric outlives it. Threads: those of the Fabric.
-class Door {
+class RmaEndpoint {
  public:
-  virtual ~Door() = default;
-  Door() = default;
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
+  virtual ~RmaEndpoint() = default;
+  RmaEndpoint() = default;
+  RmaEndpoint(const RmaEndpoint&) = delete;
+  RmaEndpoint& operator=(const RmaEndpoint&) = delete;
 
-  // What peers insert() to reach it; another one each time a door is opened.
+  // What peers insert() to reach it; another one each time an RMA endpoint is opened.
   virtual std::span<const std::byte> address() const noexcept = 0;
   // Over when the bytes are in the peer's memory, to be seen by its processor. Never Taken::over.
   virtual Taken write(std::uint64_t to, const Buffer& source, const Place& place,
@@ -136,12 +137,12 @@ class Fabric {
     std::size_t most_bytes = 0;              // of one message
     std::size_t inject_bytes = 0;            // up to here a send is over when it is taken
     bool progresses_itself = false;
-    bool keeps_order = true;       // of the messages to one peer
-    const char* advice = nullptr;  // what the user should know; null: nothing
-    bool has_doors = false;        // memory can be exposed, and that of peers written and read
-    bool registers_own = false;    // pieces need the handle of show() for our own memory
-    std::size_t data_bytes = 0;    // of a write that its peer is told; 0: it is told nothing
-    int wait_fd = -1;              // readable when read() may have something; -1: there is none
+    bool keeps_order = true;         // of the messages to one peer
+    const char* advice = nullptr;    // what the user should know; null: nothing
+    bool has_rma_endpoints = false;  // memory can be exposed, and that of peers written and read
+    bool registers_own = false;      // pieces need the handle of show() for our own memory
+    std::size_t data_bytes = 0;      // of a write that its peer is told; 0: it is told nothing
+    int wait_fd = -1;                // readable when read() may have something; -1: there is none
   };
   using Taken = ofi::Taken;
   enum class Got : std::uint8_t {
@@ -177,14 +178,16 @@ class Fabric {
 
   virtual Taken send(const Route& route, const Buffer& message, Operation& operation) noexcept = 0;
   virtual Taken receive(const Buffer& into, Operation& operation) noexcept = 0;
-  // Where it has doors. Peers that are told the key may touch the memory by that door until
-  // conceal(), and what they have begun then until the door ends, which is after conceal(). `key`:
-  // nobody can guess it; some providers choose another one.
-  virtual base::Result<Exposed> expose(const Exposure& /*wanted*/, Door& /*by*/) {
-    return no_doors();
+  // Where it has RMA endpoints. Peers that are told the key may touch the memory by that RMA
+  // endpoint until conceal(), and what they have begun then until the RMA endpoint ends, which is
+  // after conceal(). `key`: nobody can guess it; some providers choose another one.
+  virtual base::Result<Exposed> expose(const Exposure& /*wanted*/, RmaEndpoint& /*by*/) {
+    return no_rma_endpoints();
   }
   virtual void conceal(const Exposed& /*exposed*/) noexcept {}
-  virtual base::Result<std::unique_ptr<Door>> open_door() { return no_doors(); }
+  virtual base::Result<std::unique_ptr<RmaEndpoint>> open_rma_endpoint() {
+    return no_rma_endpoints();
+  }
 
   // How many completions were written; it also drives the provider, where that needs driving.
   virtual Got read(std::span<Completion> into, std::size_t& count) noexcept = 0;
@@ -194,11 +197,11 @@ class Fabric {
   // Right before waiting for wait_fd.
   virtual MayWait may_wait() noexcept = 0;
   // The endpoints end: nothing is the provider's any more, nothing else but hide() and conceal() is
-  // called. Doors have ended before.
+  // called. RMA endpoints have ended before.
   virtual void stop() noexcept = 0;
 
  protected:
-  static base::Error no_doors() {
+  static base::Error no_rma_endpoints() {
     return {PH_ERR_STATE, 0, "ofi: memory of peers cannot be reached by this provider"};
   }
 };

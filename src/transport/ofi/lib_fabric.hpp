@@ -1,7 +1,7 @@
 // libfabric's side of a Fabric as a class: fabric.cpp chooses a provider, opens it and reads what
-// is over; fabric_endpoints.cpp carries messages; fabric_door.cpp moves memory. Included by what is
-// built with libfabric's headers only. Handles are closed in the reverse order of their opening.
-// Owner: OfiTransport, as a Fabric. Threads: one at a time.
+// is over; fabric_endpoints.cpp carries messages; fabric_rma_endpoint.cpp moves memory. Included by
+// what is built with libfabric's headers only. Handles are closed in the reverse order of their
+// opening. Owner: OfiTransport, as a Fabric. Threads: one at a time.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -67,16 +67,16 @@ class LibFabric final : public Fabric {
   void hide(std::uint64_t handle) noexcept override;
   Taken send(const Route& route, const Buffer& message, Operation& operation) noexcept override;
   Taken receive(const Buffer& into, Operation& operation) noexcept override;
-  base::Result<Exposed> expose(const Exposure& wanted, Door& by) override;
+  base::Result<Exposed> expose(const Exposure& wanted, RmaEndpoint& by) override;
   void conceal(const Exposed& exposed) noexcept override;
-  base::Result<std::unique_ptr<Door>> open_door() override;
+  base::Result<std::unique_ptr<RmaEndpoint>> open_rma_endpoint() override;
   Got read(std::span<Completion> into, std::size_t& count) noexcept override;
   Operation* failed() const noexcept override { return failed_; }
   std::string words() const override { return words_; }
   MayWait may_wait() noexcept override;
   void stop() noexcept override { endpoints_.clear(); }
 
-  // Of LibDoor.
+  // Of LibRmaEndpoint.
   void keep_words(ssize_t code) noexcept;  // of a code that says what went wrong
   base::Result<> enable(Endpoint& endpoint);
   bool tells_behind() const noexcept { return tells_behind_; }

@@ -62,7 +62,7 @@ base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs) {
                            std::to_string(mine.message_bytes) + " bytes, there " +
                            std::to_string(theirs.message_bytes) +
                            " (use one version and configuration of libfabric)"};
-  // Who has no door cannot answer who asks for it.
+  // Who has no RMA endpoint cannot answer who asks for it.
   if (mine.moves_memory != theirs.moves_memory) {
     const auto does = [](std::uint64_t moves) -> std::string {
       if (moves == 0) return "it does not";

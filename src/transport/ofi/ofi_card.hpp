@@ -54,9 +54,10 @@ struct OfiCard {
 };
 static_assert(std::has_unique_object_representations_v<OfiCard>, "no padding travels");
 
-// Of a card: not at all; by doors; and so many bytes more are told to the target of a write.
-constexpr std::uint64_t moves_memory(bool has_doors, std::size_t data_bytes) noexcept {
-  return has_doors ? 1 + data_bytes : 0;
+// Of a card: not at all; by RMA endpoints; and so many bytes more are told to the target of a
+// write.
+constexpr std::uint64_t moves_memory(bool has_rma_endpoints, std::size_t data_bytes) noexcept {
+  return has_rma_endpoints ? 1 + data_bytes : 0;
 }
 
 // An endpoint as its peers have to know it.

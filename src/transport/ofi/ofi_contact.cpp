@@ -173,7 +173,8 @@ bool OfiTransport::has_endpoint(std::size_t by) {
   return fabric.address(by).size() <= kMostAddressBytes;
 }
 
-// One that began and failed may have left something in the provider's descriptor (ofi_doors.cpp).
+// One that began and failed may have left something in the provider's descriptor
+// (ofi_rma_endpoints.cpp).
 void OfiTransport::opens_none(const base::Error& why) {
   opens_no_more_ = true;
   if (why.status != PH_ERR_STATE) is_wait_broken_ = true;

@@ -9,14 +9,15 @@
 
 namespace photon::transport::ofi {
 
-base::Result<> Exposures::open_door() {
-  if (door_ != nullptr) return {};
-  auto opened = fabric_.open_door();
+base::Result<> Exposures::open_rma_endpoint() {
+  if (rma_endpoint_ != nullptr) return {};
+  auto opened = fabric_.open_rma_endpoint();
   if (!opened) return std::move(opened.error());
   if ((*opened)->address().size() > kMostAddressBytes)
-    return base::Error{PH_ERR_SYSTEM, 0, "ofi: the address of a door is too long to be told"};
-  door_ = std::move(*opened);
-  ++doors_count_;
+    return base::Error{PH_ERR_SYSTEM, 0,
+                       "ofi: the address of an RMA endpoint is too long to be told"};
+  rma_endpoint_ = std::move(*opened);
+  ++rma_endpoints_count_;
   return {};
 }
 
@@ -30,7 +31,7 @@ base::Result<Exposures::Shown*> Exposures::show(std::uint64_t key, const sync::R
                   .access = view.access};
   std::memcpy(&wanted.key, nonce->data(), sizeof wanted.key);
   Shown& made = shown_[key];
-  auto exposed = fabric_.expose(wanted, *door_);
+  auto exposed = fabric_.expose(wanted, *rma_endpoint_);
   if (!exposed) {
     shown_.erase(key);
     return std::move(exposed.error());
@@ -57,7 +58,7 @@ TellBody Exposures::answer(Rank rank, std::uint64_t key) {
     answer.status = PH_ERR_ACCESS;
     return answer;
   }
-  auto opened = open_door();
+  auto opened = open_rma_endpoint();
   auto shown = opened ? show(key, view) : base::Result<Shown*>(std::move(opened.error()));
   if (!shown) {
     trouble_ = shown.error().what;
@@ -71,11 +72,11 @@ TellBody Exposures::answer(Rank rank, std::uint64_t key) {
   answer.address = one.view.address;
   answer.size_bytes = one.view.size_bytes;
   answer.begin = one.exposed.begin;
-  answer.door_key = one.exposed.key;
-  answer.door = doors_count_;
-  const auto address = door_->address();
-  answer.door_bytes = address.size();
-  std::copy(address.begin(), address.end(), answer.door_address.begin());
+  answer.rma_endpoint_key = one.exposed.key;
+  answer.rma_endpoint = rma_endpoints_count_;
+  const auto address = rma_endpoint_->address();
+  answer.rma_endpoint_bytes = address.size();
+  std::copy(address.begin(), address.end(), answer.rma_endpoint_address.begin());
   return answer;
 }
 
@@ -119,11 +120,11 @@ void Exposures::conceal_all() noexcept {
   shown_.clear();
 }
 
-std::uint64_t Exposures::end_door() noexcept {
-  if (door_ == nullptr) return 0;
+std::uint64_t Exposures::end_rma_endpoint() noexcept {
+  if (rma_endpoint_ == nullptr) return 0;
   conceal_all();
-  door_.reset();
-  return doors_count_;
+  rma_endpoint_.reset();
+  return rma_endpoints_count_;
 }
 
 }  // namespace photon::transport::ofi

@@ -1,15 +1,15 @@
-// Our memory that peers touch by themselves, who may at present, and the door by which they do
-// (docs/ofi.md, Pieces).
+// Our memory that peers touch by themselves, who may at present, and the RMA endpoint by which they
+// do (docs/ofi.md, Pieces).
 //
 //   exposure: none -- the first ask for a live key --> exposed -- its key is revoked --> stale
-//     stale -- nobody holds a lease of it, or the door has ended --> concealed
-//   door: none -- somebody is granted something --> open -- end_door() --> none
+//     stale -- nobody holds a lease of it, or the RMA endpoint has ended --> concealed
+//   RMA endpoint: none -- somebody is granted something --> open -- end_rma_endpoint() --> none
 //
-// Invariants: an exposure is by the door that is open, and concealed before that ends, for where a
-// registration belongs to an endpoint (FI_MR_ENDPOINT) it must; a rank that holds no lease of an
-// exposure touches nothing of it; what was concealed is touched by nobody, once the door that was
-// open has ended. An exposure is that of one registration, whole. Owner: OfiTransport, under its
-// lock.
+// Invariants: an exposure is by the RMA endpoint that is open, and concealed before that ends, for
+// where a registration belongs to an endpoint (FI_MR_ENDPOINT) it must; a rank that holds no lease
+// of an exposure touches nothing of it; what was concealed is touched by nobody, once the RMA
+// endpoint that was open has ended. An exposure is that of one registration, whole. Owner:
+// OfiTransport, under its lock.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace photon::transport::ofi {
 
 class Exposures {
  public:
-  // Both outlive it; the fabric is stopped after the last end_door().
+  // Both outlive it; the fabric is stopped after the last end_rma_endpoint().
   Exposures(Fabric& fabric, std::span<const RegionEntry> regions) noexcept
       : fabric_(fabric), regions_(regions) {}
 
@@ -47,19 +47,19 @@ class Exposures {
   std::vector<Holder> stale_holders() const;
   // Whether that rank holds anything at all.
   bool is_holder(Rank rank) const noexcept;
-  // Whether that door is the one that is open.
-  bool is_open(std::uint64_t door) const noexcept {
-    return door_ != nullptr && door == doors_count_;
+  // Whether that RMA endpoint is the one that is open.
+  bool is_open(std::uint64_t rma_endpoint) const noexcept {
+    return rma_endpoint_ != nullptr && rma_endpoint == rma_endpoints_count_;
   }
-  // Doors with this and lower numbers have ended.
+  // RMA endpoints with this and lower numbers have ended.
   std::uint64_t ended() const noexcept {
-    return door_ == nullptr ? doors_count_ : doors_count_ - 1;
+    return rma_endpoint_ == nullptr ? rma_endpoints_count_ : rma_endpoints_count_ - 1;
   }
-  // No piece begins any more by the door that is open.
+  // No piece begins any more by the RMA endpoint that is open.
   void conceal_all() noexcept;
-  // Leases and exposures end, and what was begun by them. The number of the door; 0: there was
-  // none.
-  std::uint64_t end_door() noexcept;
+  // Leases and exposures end, and what was begun by them. The number of the RMA endpoint; 0: there
+  // was none.
+  std::uint64_t end_rma_endpoint() noexcept;
 
  private:
   struct Shown {
@@ -70,14 +70,14 @@ class Exposures {
   bool is_stale(std::uint64_t key) const noexcept {
     return regions_[key & (regions_.size() - 1)].key() != key;
   }
-  base::Result<> open_door();
+  base::Result<> open_rma_endpoint();
   base::Result<Shown*> show(std::uint64_t key, const sync::RegionView& view);
 
   Fabric& fabric_;
   const std::span<const RegionEntry> regions_;
   std::map<std::uint64_t, Shown> shown_;  // by the key of the registration
-  std::unique_ptr<Door> door_;
-  std::uint64_t doors_count_ = 0;
+  std::unique_ptr<RmaEndpoint> rma_endpoint_;
+  std::uint64_t rma_endpoints_count_ = 0;
   std::string trouble_;
 };
 

@@ -10,7 +10,7 @@ namespace photon::transport::ofi {
 
 std::uint64_t OfiTransport::local_granule() const noexcept {
   const auto& traits = parts_.fabric->traits();
-  if (!traits.has_doors || !traits.registers_own) return 0;
+  if (!traits.has_rma_endpoints || !traits.registers_own) return 0;
   return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 

@@ -29,12 +29,13 @@ std::size_t put_message(std::span<std::byte> room, const MessageHead& head, cons
 }  // namespace
 
 Reach OfiTransport::reach(Rank rank, std::uint64_t /*address*/, std::uint64_t size_bytes) noexcept {
-  if (size_bytes < config_.ofi_direct_least_bytes || !parts_.fabric->traits().has_doors) return {};
+  if (size_bytes < config_.ofi_direct_least_bytes || !parts_.fabric->traits().has_rma_endpoints)
+    return {};
   const network::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
   const bool is_there = peer != nullptr && peer->is_open() && !peer->is_released &&
                         !peer->is_mute() && rank != parties_.self;
-  if (!is_there || is_doorless_) return {};
+  if (!is_there || has_no_rma_endpoint_) return {};
   return {Reach::Kind::posted, nullptr};
 }
 
@@ -67,7 +68,7 @@ bool OfiTransport::post(const PostedPiece& piece) noexcept {
 
 // All that can go goes; what there is to say about leases is said.
 void OfiTransport::go_on(OfiPeer& peer) {
-  if (peer.pieces == nullptr || !peer.is_open() || is_ending_door_) return;
+  if (peer.pieces == nullptr || !peer.is_open() || is_ending_rma_endpoint_) return;
   Pieces& pieces = *peer.pieces;
   bool is_full = false;
   const std::size_t first = pieces.first(), count = pieces.slots().size();
@@ -83,13 +84,14 @@ void OfiTransport::go_on(OfiPeer& peer) {
         pieces.dismiss(slot);
         break;
       case Pieces::Next::Kind::fault:
-        return cut_off(peer, {PH_ERR_PEER, 0,
-                              "ofi: rank " + std::to_string(peer.rank) +
-                                  ": a piece of memory could not be moved: " + peer.door_words,
-                              peer.rank});
+        return cut_off(peer,
+                       {PH_ERR_PEER, 0,
+                        "ofi: rank " + std::to_string(peer.rank) +
+                            ": a piece of memory could not be moved: " + peer.rma_endpoint_words,
+                        peer.rank});
     }
   }
-  if (!pieces.is_waiting()) peer.door_full.over();
+  if (!pieces.is_waiting()) peer.rma_endpoint_full.over();
   if (is_full && !std::exchange(peer.is_stalled, true)) stalled_.push_back(&peer);
   if (pieces.is_waiting()) {  // our rank may go and compute
     has_waiting_ = true;
@@ -118,8 +120,8 @@ void OfiTransport::piece_over(const Operation& operation) {
   if (!peer->words.empty()) flush(*peer);
 }
 
-// The end of a door of its owner's explains it, and then its answer to our question does; or it is
-// a fault.
+// The end of an RMA endpoint of its owner's explains it, and then its answer to our question does;
+// or it is a fault.
 void OfiTransport::piece_failed(const Operation& operation) {
   OfiPeer* peer = known(operation.rank);
   if (peer == nullptr || peer->pieces == nullptr) return;
@@ -132,9 +134,9 @@ void OfiTransport::piece_failed(const Operation& operation) {
     peer->pieces->over(slot);
     return say_gone_if_clear(*peer);
   }
-  if (is_ending_door_) return peer->pieces->recall(slot);  // it is we who have ended it
-  peer->door_words = parts_.fabric->words();
-  peer->pieces->failed(slot, slot.door);
+  if (is_ending_rma_endpoint_) return peer->pieces->recall(slot);  // it is we who have ended it
+  peer->rma_endpoint_words = parts_.fabric->words();
+  peer->pieces->failed(slot, slot.rma_endpoint);
   go_on(*peer);
 }
 
@@ -168,9 +170,9 @@ void OfiTransport::quiesce() noexcept {
   const network::Entered entered(lock_);
   if (!exposures_.collect()) return;
   const auto holders = exposures_.stale_holders();
-  if (may_give_back(holders))  // all of them: one that cannot costs the door anyway
+  if (may_give_back(holders))  // all of them: one that cannot costs the RMA endpoint anyway
     for (const auto& one : holders)
-      say(*known(one.rank), {MessageKind::back, {.key = one.key, .door = 0}, 0});
+      say(*known(one.rank), {MessageKind::back, {.key = one.key, .rma_endpoint = 0}, 0});
   const std::int64_t until = time_.now_ns() + parts_.own->give_back_ns;
   for (unsigned spins = 0; may_give_back(exposures_.stale_holders()) && time_.now_ns() < until;
        ++spins) {
@@ -182,7 +184,7 @@ void OfiTransport::quiesce() noexcept {
     if (!exposures_.collect()) return;
     pause(spins);
   }
-  end_their_door();
+  end_their_rma_endpoint();
 }
 
 bool OfiTransport::may_give_back(const std::vector<Exposures::Holder>& holders) const noexcept {
@@ -234,7 +236,7 @@ std::size_t OfiTransport::compose_word(OfiPeer& peer, std::span<std::byte> room,
 
 // False: no rank of this library says such a thing.
 bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const std::byte> body) {
-  if (!parts_.fabric->traits().has_doors) return false;
+  if (!parts_.fabric->traits().has_rma_endpoints) return false;
   if (kind == MessageKind::tell) return take_tell(peer, body);
   if (kind == MessageKind::back) return take_back(peer, body);
   KeyBody about;
@@ -246,7 +248,7 @@ bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const st
       say(peer, {MessageKind::tell, about, peer.outlet.lines_composed() + config_.ring_lines});
       return true;
     case MessageKind::given:
-      if (about.key == 0) return take_end(peer, about.door);
+      if (about.key == 0) return take_end(peer, about.rma_endpoint);
       exposures_.given(peer.rank, about.key);
       return true;
     case MessageKind::seen:
@@ -263,7 +265,7 @@ bool OfiTransport::take_back(OfiPeer& peer, std::span<const std::byte> body) {
   if (!read_body(body, back) || peer.pieces == nullptr || !peer.pieces->learn(back.told))
     return false;
   if (back.about.key == 0)
-    peer.pieces->door_ended(back.about.door);
+    peer.pieces->rma_endpoint_ended(back.about.rma_endpoint);
   else
     peer.pieces->called_back(back.about.key);
   go_on(peer);
@@ -274,18 +276,19 @@ bool OfiTransport::take_tell(OfiPeer& peer, std::span<const std::byte> body) {
   TellBody answer;
   if (!read_body(body, answer) || peer.pieces == nullptr || !peer.pieces->told(answer))
     return false;
-  if (answer.status == PH_OK && answer.door != peer.door) {
-    const auto to = parts_.fabric->insert(std::span(answer.door_address).first(answer.door_bytes));
+  if (answer.status == PH_OK && answer.rma_endpoint != peer.rma_endpoint) {
+    const auto to = parts_.fabric->insert(
+        std::span(answer.rma_endpoint_address).first(answer.rma_endpoint_bytes));
     if (!to) {
       cut_off(peer, {to.error().status, to.error().native_errno,
                      "ofi: rank " + std::to_string(peer.rank) + ": " + to.error().what, peer.rank});
       return true;
     }
     // There is a new one because the old one has ended; its word for that may still be on its way.
-    if (peer.door != 0) peer.pieces->door_ended(peer.door);
-    peer.door = answer.door;
-    peer.door_full.over();
-    peer.door_to = *to;
+    if (peer.rma_endpoint != 0) peer.pieces->rma_endpoint_ended(peer.rma_endpoint);
+    peer.rma_endpoint = answer.rma_endpoint;
+    peer.rma_endpoint_full.over();
+    peer.rma_endpoint_to = *to;
   }
   go_on(peer);
   return true;

@@ -31,11 +31,12 @@ enum class MessageKind : std::uint8_t {
   bye,        // the sender's transport ends, `lines` 1: in order; nothing follows
   ask,        // KeyBody: may I touch what you have registered under this key?
   tell,       // TellBody: the answer
-  back,       // BackBody: give the lease back; key 0: that door has ended, and with it all leases
-  given,      // KeyBody: I touch it no more until I have asked again; key 0: end that door, for of
-              // pieces under way to it I do not know what became
-  seen,       // KeyBody: so many (`key`) of your pieces have told me that they have landed
-  landed,     // KeyBody: what a piece of mine should have told you (`key`, without a tag)
+  back,       // BackBody: give the lease back; key 0: that RMA endpoint has ended, and with it all
+              // leases
+  given,  // KeyBody: I touch it no more until I have asked again; key 0: end that RMA endpoint, for
+          // of pieces under way to it I do not know what became
+  seen,    // KeyBody: so many (`key`) of your pieces have told me that they have landed
+  landed,  // KeyBody: what a piece of mine should have told you (`key`, without a tag)
 };
 
 struct MessageHead {
@@ -75,21 +76,21 @@ struct ProofBody {
   boot::Proof proof{};
 };
 // Pieces that a rank may have to one peer; and asks of it that wait for our answer: for each piece,
-// and for leases that ended with a door while their pieces were over after all.
+// and for leases that ended with an RMA endpoint while their pieces were over after all.
 inline constexpr std::size_t kMostPieces = 8;
 inline constexpr std::size_t kMostAsks = 2 * kMostPieces;
 // Pieces with a name are numbered. From the oldest on of which it is not known whether it has told
 // its target, no more than these go.
 inline constexpr std::size_t kMostNumbers = 2 * kMostPieces;
 
-// `door`: of the owner of the memory, where there is no key.
+// `RMA endpoint`: of the owner of the memory, where there is no key.
 struct KeyBody {
   std::uint64_t key = 0;
-  std::uint64_t door = 0;
+  std::uint64_t rma_endpoint = 0;
 };
 // What its sender has heard from the receiver's pieces.
 struct ToldBody {
-  std::uint64_t ended = 0;   // the sender's doors up to this number: nothing comes by them
+  std::uint64_t ended = 0;   // the sender's RMA endpoints up to this number: nothing comes by them
   std::uint64_t wished = 0;  // the latest of them that ended because the receiver wished it
   // How many pieces have told, by their numbers modulo kMostNumbers.
   std::array<std::uint32_t, kMostNumbers> told{};
@@ -100,15 +101,15 @@ struct BackBody {
 };
 struct TellBody {
   std::uint64_t key = 0;
-  std::int32_t status = 0;  // not 0: no, and nothing stands from access to door_address
+  std::int32_t status = 0;  // not 0: no, and nothing stands from access to rma_endpoint_address
   std::uint32_t access = 0;
   std::uint64_t address = 0;  // of the registration
   std::uint64_t size_bytes = 0;
-  std::uint64_t begin = 0;       // what the door calls its first byte
-  std::uint64_t door_key = 0;    // what opens it
-  std::uint64_t door = 0;        // the how-manieth of this rank, from 1 on
-  std::uint64_t door_bytes = 0;  // of:
-  std::array<std::byte, kMostAddressBytes> door_address{};
+  std::uint64_t begin = 0;               // what the RMA endpoint calls its first byte
+  std::uint64_t rma_endpoint_key = 0;    // what opens it
+  std::uint64_t rma_endpoint = 0;        // the how-manieth of this rank, from 1 on
+  std::uint64_t rma_endpoint_bytes = 0;  // of:
+  std::array<std::byte, kMostAddressBytes> rma_endpoint_address{};
   ToldBody told;
 };
 static_assert(sizeof(KeyBody) == 16 && sizeof(BackBody) == 96 && sizeof(TellBody) == 656 &&

@@ -47,7 +47,7 @@ bool OfiTransport::is_told(OfiPeer& peer, std::uint64_t data) {
   peer.told.add(number_in(data));
   tell({.kind = News::Kind::piece, .peer = &peer, .name = name});
   if (2 * peer.told.unsaid() >= parts_.window_slots)
-    say(peer, {MessageKind::seen, {.key = peer.told.say(), .door = 0}, 0});
+    say(peer, {MessageKind::seen, {.key = peer.told.say(), .rma_endpoint = 0}, 0});
   return true;
 }
 
@@ -65,7 +65,7 @@ void OfiTransport::read_to_end() {
 
 // What came by it is read before it ends, for a card may throw away what it has not been asked for,
 // and after: what is said of its end says what has been heard.
-void OfiTransport::end_their_door() {
+void OfiTransport::end_their_rma_endpoint() {
   std::vector<OfiPeer*> told;
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->is_open() && exposures_.is_holder(peer->rank))
@@ -73,21 +73,22 @@ void OfiTransport::end_their_door() {
   is_wait_broken_ = is_ending_theirs_ = true;
   exposures_.conceal_all();
   read_to_end();
-  const std::uint64_t door = exposures_.end_door();
+  const std::uint64_t rma_endpoint = exposures_.end_rma_endpoint();
   read_to_end();
   is_ending_theirs_ = false;
   for (OfiPeer* peer : told)
-    if (peer->is_open()) peer->words.push({MessageKind::back, {.key = 0, .door = door}, 0});
+    if (peer->is_open())
+      peer->words.push({MessageKind::back, {.key = 0, .rma_endpoint = rma_endpoint}, 0});
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->state != OfiPeer::State::ended) flush(*peer);
 }
 
-// Of its pieces that were under way when its own door ended, bytes may still come to ours.
-bool OfiTransport::take_end(OfiPeer& peer, std::uint64_t door) {
-  if (door == 0) return false;
-  if (!exposures_.is_open(door) || !exposures_.is_holder(peer.rank)) return true;
-  peer.wished = door;
-  end_their_door();
+// Of its pieces that were under way when its own RMA endpoint ended, bytes may still come to ours.
+bool OfiTransport::take_end(OfiPeer& peer, std::uint64_t rma_endpoint) {
+  if (rma_endpoint == 0) return false;
+  if (!exposures_.is_open(rma_endpoint) || !exposures_.is_holder(peer.rank)) return true;
+  peer.wished = rma_endpoint;
+  end_their_rma_endpoint();
   return true;
 }
 

@@ -73,11 +73,11 @@ struct OfiPeer : network::NetworkPeer {
   std::int64_t said_ns = 0;  // our last word of the handshake went
   unsigned said_again = 0;   // so often
   unsigned unsaid = 0;       // messages of the handshake that could not be sent, in a row
-  std::string gone_why = " has ended";  // what is said of it then
-  std::int64_t no_way_ns = 0;           // there has been no route to it since then; 0
-  std::int64_t no_way_to_door_ns = 0;   // the same, for pieces
-  std::int64_t mute_heard_ns = 0;       // sending has failed, or later it was heard; 0
-  std::uint64_t mute_heard_count = 0;   // messages since
+  std::string gone_why = " has ended";         // what is said of it then
+  std::int64_t no_way_ns = 0;                  // there has been no route to it since then; 0
+  std::int64_t no_way_to_rma_endpoint_ns = 0;  // the same, for pieces
+  std::int64_t mute_heard_ns = 0;              // sending has failed, or later it was heard; 0
+  std::uint64_t mute_heard_count = 0;          // messages since
   std::string mute_why;
   std::vector<Seat> seats;     // where it is, by its card and its hellos
   Patience unreached;          // a hello is not taken
@@ -87,17 +87,17 @@ struct OfiPeer : network::NetworkPeer {
   // Pieces (ofi_memory.cpp).
   Words words;  // of them `tells_due` are answers
   std::size_t tells_due = 0;
-  std::uint64_t door = 0;  // its door, and where that is
-  std::uint64_t door_to = 0;
-  std::size_t door_by = 0;         // by which door of ours
-  Patience door_full;              // that one has taken nothing to it since then; 0
-  std::string door_words;          // why a piece failed there, by the provider
-  bool is_stalled = false;         // a piece found the provider full
-  bool is_lingering = false;       // it has ended with pieces under way
-  bool is_gone_held = false;       // on_gone() waits for the pieces that are under way
-  std::unique_ptr<Pieces> pieces;  // null: there was none
-  Told told;                       // us, by its own pieces
-  std::uint64_t wished = 0;        // the latest door of ours that ended at its wish
+  std::uint64_t rma_endpoint = 0;  // its RMA endpoint, and where that is
+  std::uint64_t rma_endpoint_to = 0;
+  std::size_t rma_endpoint_by = 0;  // by which RMA endpoint of ours
+  Patience rma_endpoint_full;       // that one has taken nothing to it since then; 0
+  std::string rma_endpoint_words;   // why a piece failed there, by the provider
+  bool is_stalled = false;          // a piece found the provider full
+  bool is_lingering = false;        // it has ended with pieces under way
+  bool is_gone_held = false;        // on_gone() waits for the pieces that are under way
+  std::unique_ptr<Pieces> pieces;   // null: there was none
+  Told told;                        // us, by its own pieces
+  std::uint64_t wished = 0;         // the latest RMA endpoint of ours that ended at its wish
 
   // ofi_silence.cpp
   bool is_unconfirmed = false;  // it may not have all that was sent

@@ -9,8 +9,8 @@ namespace photon::transport::ofi {
 
 namespace {
 
-// Of one named piece, in a row, by doors that ended because we wished it when the piece had failed:
-// that must not hide a fault of the provider's for ever.
+// Of one named piece, in a row, by RMA endpoints that ended because we wished it when the piece had
+// failed: that must not hide a fault of the provider's for ever.
 constexpr unsigned kMostFailures = 16;
 
 bool is_refusal(std::int32_t status) noexcept {
@@ -57,7 +57,7 @@ void Pieces::ask(Lease& lease, std::uint64_t key) {
 Pieces::Next Pieces::next(const Slot& slot) {
   const std::uint64_t key = slot.piece.key;
   const auto over = [](ph_status status) {
-    return Next{.kind = Next::Kind::over, .place = {}, .door = 0, .status = status};
+    return Next{.kind = Next::Kind::over, .place = {}, .rma_endpoint = 0, .status = status};
   };
   if (slot.was_told()) return over(PH_OK);
   if (slot.failures > kMostFailures) return {.kind = Next::Kind::fault};
@@ -76,24 +76,24 @@ Pieces::Next Pieces::next(const Slot& slot) {
     case Lease::State::called: return {};
     case Lease::State::refused:
       if (!slot.is_in_doubt()) return over(granted.status);
-      ask(lease, key);  // behind the end of that door
+      ask(lease, key);  // behind the end of that RMA endpoint
       return {};
     case Lease::State::held: break;
   }
-  if (slot.is_in_doubt()) return {};  // until the end of that door
-  if (slot.failed == granted.door) return {.kind = Next::Kind::fault};
+  if (slot.is_in_doubt()) return {};  // until the end of that RMA endpoint
+  if (slot.failed == granted.rma_endpoint) return {.kind = Next::Kind::fault};
   if (lease.is_stained) return {};
   if (const ph_status status = granted.check(slot.piece); status != PH_OK) return over(status);
   if (slot.is_named() && room_for_names() == 0) return {};  // until it has heard of some
   return {
       .kind = Next::Kind::go,
       .place = {granted.begin.address + (slot.piece.address - granted.address), granted.begin.key},
-      .door = granted.door};
+      .rma_endpoint = granted.rma_endpoint};
 }
 
-void Pieces::taken(Slot& slot, std::uint64_t door) {
+void Pieces::taken(Slot& slot, std::uint64_t rma_endpoint) {
   slot.state = Slot::State::under_way;
-  slot.door = door;
+  slot.rma_endpoint = rma_endpoint;
   if (slot.is_named()) {
     slot.number = ++named_;
     slot.fate = Slot::Fate::in_doubt;
@@ -109,18 +109,18 @@ void Pieces::leave(Slot& slot) {
   --leases_[slot.piece.key].under_way;
 }
 
-// One that went by a door that has ended since is proved over already.
+// One that went by an RMA endpoint that has ended since is proved over already.
 void Pieces::recall(Slot& slot) {
   leave(slot);
   Lease& lease = leases_[slot.piece.key];
-  const bool is_of_lease = lease.granted.door == slot.door;
+  const bool is_of_lease = lease.granted.rma_endpoint == slot.rma_endpoint;
   if (is_of_lease) lease.is_stained = true;
-  if (is_of_lease || slot.is_in_doubt()) want_end_of(slot.door);
+  if (is_of_lease || slot.is_in_doubt()) want_end_of(slot.rma_endpoint);
 }
 
-void Pieces::want_end_of(std::uint64_t door) {
-  if (std::exchange(ending_, door) != door)
-    words_.push({MessageKind::given, {.key = 0, .door = door}, 0});
+void Pieces::want_end_of(std::uint64_t rma_endpoint) {
+  if (std::exchange(ending_, rma_endpoint) != rma_endpoint)
+    words_.push({MessageKind::given, {.key = 0, .rma_endpoint = rma_endpoint}, 0});
 }
 
 void Pieces::over(Slot& slot) {
@@ -128,7 +128,7 @@ void Pieces::over(Slot& slot) {
   if (slot.is_in_doubt()) {
     const std::size_t at = slot.number % kMostNumbers;
     ++told_[at];
-    last_[at] = {slot.number, slot.door, *slot.piece.name};
+    last_[at] = {slot.number, slot.rma_endpoint, *slot.piece.name};
     if (!slot.operation.data) {  // it could not tell by itself
       say(MessageKind::landed, told_data(*slot.piece.name, slot.number));
       last_[at] = {};
@@ -137,57 +137,61 @@ void Pieces::over(Slot& slot) {
   slot.state = Slot::State::free;
 }
 
-// Its first bytes may stand in what the owner's door has yet to read: that door has to end before
-// the lease is given back, as after recall(). Only then it is known, too, whether the peer was told
-// of it: so of a named one that is asked for, and before the question, which is answered behind it.
-void Pieces::failed(Slot& slot, std::uint64_t door) {
+// Its first bytes may stand in what the owner's RMA endpoint has yet to read: that RMA endpoint has
+// to end before the lease is given back, as after recall(). Only then it is known, too, whether the
+// peer was told of it: so of a named one that is asked for, and before the question, which is
+// answered behind it.
+void Pieces::failed(Slot& slot, std::uint64_t rma_endpoint) {
   const bool was_under_way = slot.state == Slot::State::under_way;
   if (was_under_way) leave(slot);
-  slot.failed = door;
-  if (was_under_way && slot.is_in_doubt()) want_end_of(door);
+  slot.failed = rma_endpoint;
+  if (was_under_way && slot.is_in_doubt()) want_end_of(rma_endpoint);
   const auto found = leases_.find(slot.piece.key);
   if (found == leases_.end()) return;
   Lease& lease = found->second;
-  if (was_under_way && lease.granted.door == door) lease.is_stained = true;
-  if (lease.state == Lease::State::held && lease.granted.door == door) ask(lease, slot.piece.key);
+  if (was_under_way && lease.granted.rma_endpoint == rma_endpoint) lease.is_stained = true;
+  if (lease.state == Lease::State::held && lease.granted.rma_endpoint == rma_endpoint)
+    ask(lease, slot.piece.key);
 }
 
 bool Pieces::told(const TellBody& answer) {
   const auto found = leases_.find(answer.key);
   if (found == leases_.end() || found->second.state != Lease::State::asked) return false;
-  const bool is_well = answer.status == PH_OK ? answer.door != 0 && answer.size_bytes != 0 &&
-                                                    answer.door_bytes <= answer.door_address.size()
-                                              : is_refusal(answer.status);
+  const bool is_well = answer.status == PH_OK
+                           ? answer.rma_endpoint != 0 && answer.size_bytes != 0 &&
+                                 answer.rma_endpoint_bytes <= answer.rma_endpoint_address.size()
+                           : is_refusal(answer.status);
   if (!is_well || !learn(answer.told)) return false;
-  if (found->second.granted.door != answer.door) found->second.is_stained = false;
+  if (found->second.granted.rma_endpoint != answer.rma_endpoint) found->second.is_stained = false;
   found->second.granted = {.status = static_cast<ph_status>(answer.status),
                            .access = answer.access,
                            .address = answer.address,
                            .size_bytes = answer.size_bytes,
-                           .begin = {answer.begin, answer.door_key},
-                           .door = answer.door};
+                           .begin = {answer.begin, answer.rma_endpoint_key},
+                           .rma_endpoint = answer.rma_endpoint};
   found->second.state = answer.status == PH_OK ? Lease::State::held : Lease::State::refused;
   return true;
 }
 
-// One more: it was told. Else it never will be if its door has ended; should we have wished that,
-// it may be a fault of the provider's that it failed.
+// One more: it was told. Else it never will be if its RMA endpoint has ended; should we have wished
+// that, it may be a fault of the provider's that it failed.
 void Pieces::learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noexcept {
   if (more > 0) {
     slot.fate = Slot::Fate::told;
     const std::size_t at = slot.number % kMostNumbers;
     ++told_[at];
     last_[at] = {};
-  } else if (slot.door <= heard.ended) {
+  } else if (slot.rma_endpoint <= heard.ended) {
     slot.fate = Slot::Fate::lost;
-    slot.failures = slot.door <= heard.wished ? slot.failures + 1 : 0;
+    slot.failures = slot.rma_endpoint <= heard.wished ? slot.failures + 1 : 0;
     ++lost_;
   }
 }
 
-// A piece that was over and well before its peer has heard of it: if the door ended then, a card
-// may have thrown away what it had to tell. The peer hears of pieces in the order of their ends, so
-// one less than we know of is the latest of that number, and none in doubt was heard after it.
+// A piece that was over and well before its peer has heard of it: if the RMA endpoint ended then, a
+// card may have thrown away what it had to tell. The peer hears of pieces in the order of their
+// ends, so one less than we know of is the latest of that number, and none in doubt was heard after
+// it.
 bool Pieces::learn(const ToldBody& heard) {
   std::array<std::int32_t, kMostNumbers> more{};
   for (std::size_t at = 0; at < more.size(); ++at)
@@ -201,7 +205,7 @@ bool Pieces::learn(const ToldBody& heard) {
   }
   for (std::size_t at = 0; at < more.size(); ++at) {
     if (more[at] > 1 || (more[at] > 0 && !is_in_doubt[at])) return false;
-    if (more[at] >= 0 || last_[at].number == 0 || last_[at].door > heard.ended) continue;
+    if (more[at] >= 0 || last_[at].number == 0 || last_[at].rma_endpoint > heard.ended) continue;
     say(MessageKind::landed, told_data(last_[at].name, last_[at].number));
     last_[at] = {};
   }
@@ -232,7 +236,7 @@ std::size_t Pieces::nameable() const noexcept {
   return room - std::min(room, waiting);
 }
 
-// Not one that we have given back meanwhile, nor one that ended with its door.
+// Not one that we have given back meanwhile, nor one that ended with its RMA endpoint.
 void Pieces::called_back(std::uint64_t key) {
   const auto found = leases_.find(key);
   if (found != leases_.end() && found->second.state == Lease::State::held)
@@ -240,12 +244,12 @@ void Pieces::called_back(std::uint64_t key) {
 }
 
 // What is under way by it fails, and waits for the answer.
-void Pieces::door_ended(std::uint64_t door) {
+void Pieces::rma_endpoint_ended(std::uint64_t rma_endpoint) {
   for (auto one = leases_.begin(); one != leases_.end();) {
     auto& [key, lease] = *one;
     const bool is_by_it =
         (lease.state == Lease::State::held || lease.state == Lease::State::called) &&
-        lease.granted.door == door;
+        lease.granted.rma_endpoint == rma_endpoint;
     if (is_by_it && lease.under_way == 0) {
       one = leases_.erase(one);
       continue;

@@ -3,18 +3,18 @@
 //   piece:  free -- add() --> waits -- taken() --> under way -- over() --> free
 //                               ^ ------ failed(), recall() ------ |
 //                             waits -- refused --> free
-//                             recall(): our own door has ended under it
+//                             recall(): our own RMA endpoint has ended under it
 //           a named one that waits again is in doubt until its peer has said, after the end of its
-//           door there, whether it was told of it: then it is over, or goes once more
+//           RMA endpoint there, whether it was told of it: then it is over, or goes once more
 //
 //   lease:  none -- a piece waits: ask --> asked -- told() yes --> held
 //                                          asked -- told() no ---> refused --> none
 //           held -- the last piece is over, and the key is new: given --> none
 //           held -- called_back() --> called -- no piece is under way: given --> none
-//           held -- a piece by that door failed: ask --> asked
-//           held, called -- door_ended() --> none, or asked if a piece is under way
+//           held -- a piece by that RMA endpoint failed: ask --> asked
+//           held, called -- rma_endpoint_ended() --> none, or asked if a piece is under way
 //   stained: a piece of it was recalled, or failed. Nothing goes by it, nor is it given back, until
-//            its door has ended: the peer is told to, or does it as nothing is given back.
+//            its RMA endpoint has ended: the peer is told to, or does it as nothing is given back.
 //
 // A key that is asked for a second time is kept until it is called back: memory that is used once,
 // as in a rendezvous, is given back before its owner wants it, and what is used frequently is asked
@@ -56,8 +56,8 @@ class Pieces {
     enum class State : std::uint8_t { free, waits, under_way } state = State::free;
     PostedPiece piece;
     Operation operation;
-    std::uint64_t door = 0;    // it is under way by, or was the last time
-    std::uint64_t failed = 0;  // it has failed by this door; 0: it has not
+    std::uint64_t rma_endpoint = 0;  // it is under way by, or was the last time
+    std::uint64_t failed = 0;        // it has failed by this RMA endpoint; 0: it has not
     // Of a named one, when it went the last time: which it was, and whether its peer was told.
     std::uint64_t number = 0;  // from 1 on; 0: it has never gone
     enum class Fate : std::uint8_t { in_doubt, told, lost } fate = Fate::in_doubt;
@@ -74,12 +74,12 @@ class Pieces {
   struct Next {
     enum class Kind : std::uint8_t {
       wait,
-      go,     // to `place`, by `door`
+      go,     // to `place`, by `RMA endpoint`
       over,   // `status`; PH_OK: it had landed when it failed
-      fault,  // it has failed by a door that has not ended, or again and again
+      fault,  // it has failed by an RMA endpoint that has not ended, or again and again
     } kind = Kind::wait;
     Place place;
-    std::uint64_t door = 0;
+    std::uint64_t rma_endpoint = 0;
     ph_status status = PH_OK;
   };
 
@@ -101,28 +101,29 @@ class Pieces {
   std::uint64_t data(const Slot& slot) const noexcept {
     return told_data(*slot.piece.name, named_ + 1);
   }
-  void taken(Slot& slot, std::uint64_t door);
+  void taken(Slot& slot, std::uint64_t rma_endpoint);
   // It has landed: its memory is not touched any more.
   void over(Slot& slot);
   // It waits, and is over all the same.
   void dismiss(Slot& slot) noexcept { slot.state = Slot::State::free; }
-  // It was under way, or was to go, by `door`.
-  void failed(Slot& slot, std::uint64_t door);
-  // Our own door ended with it under way, which says nothing about the peer: it may still read what
-  // we sent by the old one, and only the end of its door proves that it reads no more.
+  // It was under way, or was to go, by `RMA endpoint`.
+  void failed(Slot& slot, std::uint64_t rma_endpoint);
+  // Our own RMA endpoint ended with it under way, which says nothing about the peer: it may still
+  // read what we sent by the old one, and only the end of its RMA endpoint proves that it reads no
+  // more.
   void recall(Slot& slot);
 
   // False: it was not asked, or says nonsense.
   bool told(const TellBody& answer);
   // The peer has heard of so many. False: it says nonsense.
   bool seen(std::uint64_t count);
-  // What the peer has heard from pieces of ours, and by which doors it hears no more: what is in
-  // doubt is told or lost, and what it should have heard is said. False: it says nonsense.
+  // What the peer has heard from pieces of ours, and by which RMA endpoints it hears no more: what
+  // is in doubt is told or lost, and what it should have heard is said. False: it says nonsense.
   bool learn(const ToldBody& heard);
   // How many named ones more could go at once, if those that wait did.
   std::size_t nameable() const noexcept;
   void called_back(std::uint64_t key);
-  void door_ended(std::uint64_t door);
+  void rma_endpoint_ended(std::uint64_t rma_endpoint);
   // After all that wait were looked at: leases that nobody needs are given back.
   void tidy();
   // We end: all are given back by which nothing is under way.
@@ -136,7 +137,7 @@ class Pieces {
     std::uint64_t address = 0;
     std::uint64_t size_bytes = 0;
     Place begin;  // of `address`
-    std::uint64_t door = 0;
+    std::uint64_t rma_endpoint = 0;
 
     ph_status check(const PostedPiece& piece) const noexcept;
   };
@@ -152,7 +153,7 @@ class Pieces {
   void leave(Slot& slot);
   std::size_t room_for_names() const noexcept;
   void learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noexcept;
-  void want_end_of(std::uint64_t door);
+  void want_end_of(std::uint64_t rma_endpoint);
   bool is_wanted(std::uint64_t key) const noexcept;
   void say(MessageKind kind, std::uint64_t key) { words_.push({kind, {key, 0}, 0}); }
   void ask(Lease& lease, std::uint64_t key);
@@ -164,15 +165,15 @@ class Pieces {
   std::size_t under_way_ = 0;
   std::size_t first_ = 0;
   std::map<std::uint64_t, Lease> leases_;  // by key
-  std::uint64_t ending_ = 0;               // the latest door that we have told its owner to end
-  std::uint64_t named_ = 0;                // pieces that went with a name, each time
-  std::uint64_t seen_ = 0;                 // of them the peer has said to have heard of
-  std::uint64_t lost_ = 0;                 // and these it never will
+  std::uint64_t ending_ = 0;  // the latest RMA endpoint that we have told its owner to end
+  std::uint64_t named_ = 0;   // pieces that went with a name, each time
+  std::uint64_t seen_ = 0;    // of them the peer has said to have heard of
+  std::uint64_t lost_ = 0;    // and these it never will
   std::array<std::uint32_t, kMostNumbers> told_{};  // it was told of, by their numbers,
   // and of these the latest that is over.
   struct Last {
     std::uint64_t number = 0;  // 0: none, or it is known to have heard
-    std::uint64_t door = 0;
+    std::uint64_t rma_endpoint = 0;
     std::uint32_t name = 0;
   };
   std::array<Last, kMostNumbers> last_{};

@@ -16,12 +16,13 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended or a message to it has failed, and after the last
 // of what still came from it.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
-// How long pieces may still be under way to a rank that has ended, before our door ends them.
+// How long pieces may still be under way to a rank that has ended, before our RMA endpoint ends
+// them.
 constexpr std::int64_t kLingerNs = 100'000'000;
 
 // For messages, or for pieces.
 bool has_no_way(const OfiPeer& peer) noexcept {
-  return peer.no_way_ns != 0 || peer.no_way_to_door_ns != 0;
+  return peer.no_way_ns != 0 || peer.no_way_to_rma_endpoint_ns != 0;
 }
 
 }  // namespace
@@ -36,7 +37,7 @@ void OfiTransport::poll(Sink& sink) noexcept {
     end_all(parts_.fabric->words());
   if (!waiting_.empty()) flush_waiting();
   if (!stalled_.empty()) go_on_stalled();
-  if (lingering_ != 0 && time_.now_ns() - lingering_ns_ >= kLingerNs) end_our_doors();
+  if (lingering_ != 0 && time_.now_ns() - lingering_ns_ >= kLingerNs) end_our_rma_endpoints();
   const std::int64_t now = time_.now_ns();
   if (!unconfirmed_.empty()) look_for_silence(now);
   const bool is_look_due = side_channel_.is_due(now);
@@ -283,7 +284,7 @@ void OfiTransport::end_all(const std::string& why) {
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->rank != parties_.self)
       cut_off(*peer, peer_error(peer->rank, ": the provider has failed: " + why, ENETDOWN));
-  end_our_doors();
+  end_our_rma_endpoints();
 }
 
 // What the bootstrap knows of an end is looked for before that is told.

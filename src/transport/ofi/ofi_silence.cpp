@@ -16,7 +16,7 @@ constexpr std::int64_t kLookNs = 1'000'000'000;
 // Before we say what we have of a peer: what waits in the provider takes several looks.
 constexpr unsigned kLooksBefore = 32;
 
-// Pieces that have not begun: their door may not be reached.
+// Pieces that have not begun: their RMA endpoint may not be reached.
 bool awaits_provider(const OfiPeer& peer) noexcept {
   return peer.is_open() && !peer.is_mute() && peer.pieces != nullptr && peer.pieces->is_waiting();
 }

@@ -74,7 +74,7 @@ std::size_t OfiTransport::compose(OfiPeer& peer, std::span<std::byte> room) {
 
 void OfiTransport::flush(OfiPeer& peer) {
   if (peer.is_waiting || peer.is_mute() || peer.window == nullptr || is_broken_) return;
-  if (is_ending_theirs_) return;  // nothing is said of a door that ends just now
+  if (is_ending_theirs_) return;  // nothing is said of an RMA endpoint that ends just now
   for (;;) {
     if (!peer.window->is_waiting()) {
       const auto room = peer.window->room();

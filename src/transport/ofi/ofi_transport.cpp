@@ -81,7 +81,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   parts.message_bytes = std::min(traits.most_bytes, kMessageBytes);
   auto card = make_card(network::shared_settings(config, boot.size()),
                         {traits.provider, parts.fabric->address(0), parts.message_bytes,
-                         moves_memory(traits.has_doors, traits.data_bytes)});
+                         moves_memory(traits.has_rma_endpoints, traits.data_bytes)});
   if (!card) return std::move(card.error());
   parts.card = *card;
   auto receives = Receives::make(*parts.fabric, kReceives, kSpareReceives, parts.message_bytes);
@@ -129,10 +129,10 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
 // Memory that the provider has is given back by its end, before its owners go.
 OfiTransport::~OfiTransport() {
   flusher_.stop();
-  is_ending_door_ = true;  // no piece begins any more
+  is_ending_rma_endpoint_ = true;  // no piece begins any more
   say_goodbye();
-  doors_.clear();
-  exposures_.end_door();
+  rma_endpoints_.clear();
+  exposures_.end_rma_endpoint();
   for (const std::uint64_t handle : locals_) parts_.fabric->hide(handle);
   parts_.fabric->stop();
   peers_.clear();
@@ -155,11 +155,11 @@ void OfiTransport::describe(Rank rank, ph_path& path) {
   } else if (peer != nullptr && peer->is_open()) {
     reason = by + ": records and payload in messages of up to " +
              std::to_string(parts_.message_bytes) + " bytes, copied at both ends";
-    if (traits.has_doors && !is_doorless_)
+    if (traits.has_rma_endpoints && !has_no_rma_endpoint_)
       reason += "; " + std::to_string(config_.ofi_direct_least_bytes) +
                 " bytes and more by the provider, from and to their place";
-    else if (is_doorless_)
-      reason += "; the provider opens no door for large payload any more";
+    else if (has_no_rma_endpoint_)
+      reason += "; the provider opens no RMA endpoint for large payload any more";
     else if (config_.ofi_direct_least_bytes == 0)
       reason += "; large payload too, for ofi_direct_least_bytes is 0";
     else

@@ -18,8 +18,8 @@ namespace photon::transport::ofi {
 
 struct OfiOptions {
   std::span<RegionEntry> regions;  // as those of TcpOptions
-  // How long memory that is taken back waits for peers to give their leases back, before our door
-  // ends, which takes that long, too, and costs all peers their leases.
+  // How long memory that is taken back waits for peers to give their leases back, before our RMA
+  // endpoint ends, which takes that long, too, and costs all peers their leases.
   std::int64_t give_back_ns = 20'000'000;
   base::TimeSource time = {};  // by which all deadlines are kept
 };

@@ -1,9 +1,9 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, handshakes),
-// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_doors.cpp (by which they leave),
-// ofi_named.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news, ends of
-// peers), ofi_silence.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common with tcp
-// stands in carried/network_transport.hpp.
+// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_rma_endpoints.cpp (by which they
+// leave), ofi_named.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news,
+// ends of peers), ofi_silence.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common
+// with tcp stands in carried/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
 // state of a rank, or is kept; a hello that one says again may change at which of its own addresses
@@ -166,12 +166,12 @@ class OfiTransport final : public network::NetworkTransport {
   void answer_later(Rank rank);
   void answer_who_asked();
 
-  // ofi_doors.cpp
+  // ofi_rma_endpoints.cpp
   bool start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next);
-  bool has_our_door();
+  bool has_our_rma_endpoint();
   void go_by_another(OfiPeer& peer);
   void go_on_stalled();
-  void end_our_doors();
+  void end_our_rma_endpoints();
 
   // ofi_named.cpp
   std::optional<std::uint64_t> data_of(const OfiPeer& peer,
@@ -179,8 +179,8 @@ class OfiTransport final : public network::NetworkTransport {
   void piece_told(std::uint64_t data);
   bool is_told(OfiPeer& peer, std::uint64_t data);
   ToldBody heard_from(const OfiPeer& peer) const noexcept;
-  void end_their_door();
-  bool take_end(OfiPeer& peer, std::uint64_t door);
+  void end_their_rma_endpoint();
+  bool take_end(OfiPeer& peer, std::uint64_t rma_endpoint);
   void read_to_end();
 
   // ofi_poll.cpp
@@ -220,19 +220,19 @@ class OfiTransport final : public network::NetworkTransport {
   bool is_behind_ = false;         // it took all that there was room for; more may have arrived
   bool is_retrying_ = false;       // the flusher knows of who waits
   std::uint64_t taken_count_ = 0;  // messages that the provider took, for good
-  // Of our pieces: the doors by which they leave, as a rule one; who waits for room there; who has
-  // ended with some under way, and since when there is such a rank.
-  std::vector<std::unique_ptr<Door>> doors_;
+  // Of our pieces: the RMA endpoints by which they leave, as a rule one; who waits for room there;
+  // who has ended with some under way, and since when there is such a rank.
+  std::vector<std::unique_ptr<RmaEndpoint>> rma_endpoints_;
   std::vector<OfiPeer*> stalled_;
   std::vector<OfiPeer*> restarted_;
   std::size_t lingering_ = 0;
   std::int64_t lingering_ns_ = 0;
   bool has_waiting_ = false;  // some peer may have pieces that have not begun
   bool is_restarting_ = false;
-  bool is_ending_door_ = false;
-  bool is_doorless_ = false;             // none can be opened
-  bool opens_no_more_ = false;           // nor another endpoint or door beside the first
-  bool is_ending_theirs_ = false;        // the door by which peers come in
+  bool is_ending_rma_endpoint_ = false;
+  bool has_no_rma_endpoint_ = false;     // none can be opened
+  bool opens_no_more_ = false;           // nor another endpoint or RMA endpoint beside the first
+  bool is_ending_theirs_ = false;        // the RMA endpoint by which peers come in
   bool is_dataless_ = false;             // writes bear no data, whatever the provider says
   std::uint64_t completions_count_ = 0;  // that were read
   Exposures exposures_;                  // memory of ours

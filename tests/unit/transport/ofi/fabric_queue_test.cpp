@@ -25,7 +25,7 @@ struct End {
                                                               .receives_count = 1,
                                                               .pieces_count = kPiecesUnderWay,
                                                               .told_count = kPiecesUnderWay});
-  std::unique_ptr<Door> door;
+  std::unique_ptr<RmaEndpoint> rma_endpoint;
   std::map<const Operation*, unsigned> over;
   std::vector<std::uint64_t> told;
   std::size_t most_at_a_time = 1;
@@ -54,20 +54,21 @@ TEST_P(FabricQueue, tells_each_piece_once_and_each_that_tells_to_its_target_in_o
   ASSERT_TRUE(here.fabric && there.fabric);
   here.most_at_a_time = GetParam();
   for (End* end : {&here, &there}) {
-    auto door = (*end->fabric)->open_door();
-    ASSERT_TRUE(door) << door.error().what;
-    end->door = std::move(*door);
+    auto rma_endpoint = (*end->fabric)->open_rma_endpoint();
+    ASSERT_TRUE(rma_endpoint) << rma_endpoint.error().what;
+    end->rma_endpoint = std::move(*rma_endpoint);
   }
   std::vector<std::byte> memory(1 << 16), source(1 << 16, std::byte{7});
-  const auto exposed = (*there.fabric)->expose({memory, 0x5eed'5eed, PH_ACCESS_ALL}, *there.door);
-  const auto to = (*here.fabric)->insert(there.door->address());
+  const auto exposed =
+      (*there.fabric)->expose({memory, 0x5eed'5eed, PH_ACCESS_ALL}, *there.rma_endpoint);
+  const auto to = (*here.fabric)->insert(there.rma_endpoint->address());
   ASSERT_TRUE(exposed && to);
   Operation operations[kPiecesUnderWay];
   std::vector<std::uint64_t> sent;
   for (std::uint64_t i = 0; i < kPiecesUnderWay; ++i) {
     if (i % 3 != 0) sent.push_back(operations[i].data.emplace(i));
-    while (here.door->write(*to, {source, 0}, {exposed->begin, exposed->key}, operations[i]) ==
-           Taken::full)
+    while (here.rma_endpoint->write(*to, {source, 0}, {exposed->begin, exposed->key},
+                                    operations[i]) == Taken::full)
       here.look(), there.look();
     ASSERT_EQ(operations[i].data.has_value(), i % 3 != 0);
   }
@@ -82,7 +83,7 @@ TEST_P(FabricQueue, tells_each_piece_once_and_each_that_tells_to_its_target_in_o
   EXPECT_TRUE(memory == source);
   (*there.fabric)->conceal(*exposed);
   for (End* end : {&here, &there}) {
-    end->door.reset();
+    end->rma_endpoint.reset();
     (*end->fabric)->stop();
   }
 }

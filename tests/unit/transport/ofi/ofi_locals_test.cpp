@@ -18,16 +18,17 @@ class OfiLocals : public OfiTest {
   std::vector<std::byte> own_ = std::vector<std::byte>(1 << 16);
 };
 
-TEST_F(OfiLocals, are_wanted_by_pages_where_the_provider_registers_and_there_are_doors) {
+TEST_F(OfiLocals, are_wanted_by_pages_where_the_provider_registers_and_there_are_rma_endpoints) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  EXPECT_EQ(ranks({.has_doors = true, .registers_all = true})[0].transport->local_granule(), page);
-  EXPECT_EQ(ranks({.has_doors = true})[0].transport->local_granule(), 0u);
+  EXPECT_EQ(ranks({.has_rma_endpoints = true, .registers_all = true})[0].transport->local_granule(),
+            page);
+  EXPECT_EQ(ranks({.has_rma_endpoints = true})[0].transport->local_granule(), 0u);
   EXPECT_EQ(ranks({.registers_all = true})[0].transport->local_granule(), 0u);
 }
 
 // The fake minds what its end finds registered.
 TEST_F(OfiLocals, end_one_by_one_or_with_the_transport) {
-  auto job = ranks({.has_doors = true, .registers_all = true});
+  auto job = ranks({.has_rma_endpoints = true, .registers_all = true});
   Transport& us = *job[0].transport;
   const std::size_t before = job[0].fabric().shown();
   const auto one = us.register_local(own_, false), other = us.register_local(own_, true);
@@ -39,7 +40,7 @@ TEST_F(OfiLocals, end_one_by_one_or_with_the_transport) {
 }
 
 TEST_F(OfiLocals, beyond_the_limit_of_the_card_are_refused_as_memory) {
-  auto job = ranks({.has_doors = true, .registers_all = true, .registers_most = 1});
+  auto job = ranks({.has_rma_endpoints = true, .registers_all = true, .registers_most = 1});
   Transport& us = *job[0].transport;
   const auto one = us.register_local(own_, false);
   ASSERT_TRUE(one);

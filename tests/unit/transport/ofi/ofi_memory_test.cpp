@@ -22,10 +22,10 @@ base::Config direct_config() {
 // Rank 0 moves memory of rank 1 by pieces.
 class OfiMemory : public OfiTest {
  protected:
-  static FakeManners doors() { return {.has_doors = true}; }
+  static FakeManners rma_endpoints() { return {.has_rma_endpoints = true}; }
   // So long that no busy machine makes an answer late.
   static constexpr OfiOptions kPatient{.give_back_ns = 60'000'000'000};
-  void begin(const FakeManners& manners = doors(), std::uint32_t count = 2,
+  void begin(const FakeManners& manners = rma_endpoints(), std::uint32_t count = 2,
              const OfiOptions& options = {}) {
     ranks_ = std::make_unique<OfiRanks>(count, manners, direct_config(), options, OfiTime::real);
     ASSERT_TRUE(ranks().join(0, 1));
@@ -53,7 +53,7 @@ class OfiMemory : public OfiTest {
   }
   // A rank more, which we are to write to.
   PostedPiece begin_with_third(std::span<std::byte> third) {
-    begin(doors(), 3);
+    begin(rma_endpoints(), 3);
     EXPECT_TRUE(ranks().join(0, 2));
     const auto address = reinterpret_cast<std::uintptr_t>(third.data());
     ranks()[2].transport->regions()[5].publish(kRegionKey, {address, third.size(), PH_ACCESS_ALL});
@@ -74,10 +74,10 @@ class OfiMemory : public OfiTest {
   // They take back what they have shown, and we give it, as we poll.
   void quiesce_while_we_poll() {
     std::thread peer([&] {
-      while (ranks()[1].fabric().doors().exposed() != 0) us().poll(ranks()[0].news);
+      while (ranks()[1].fabric().rma_endpoints().exposed() != 0) us().poll(ranks()[0].news);
     });
     them().quiesce();
-    EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 0u);
+    EXPECT_EQ(ranks()[1].fabric().rma_endpoints().exposed(), 0u);
     peer.join();
   }
   // A lease that is kept, as of memory that is used again and again.
@@ -105,7 +105,7 @@ TEST_F(OfiMemory, is_reached_by_posting_from_the_setting_on) {
       << path.reason;
 }
 
-TEST_F(OfiMemory, is_reached_by_records_where_there_are_no_doors_and_the_path_says_why) {
+TEST_F(OfiMemory, is_reached_by_records_where_there_are_no_rma_endpoints_and_the_path_says_why) {
   begin({});
   EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::none);
   ph_path path{};
@@ -113,7 +113,7 @@ TEST_F(OfiMemory, is_reached_by_records_where_there_are_no_doors_and_the_path_sa
   EXPECT_NE(std::string(path.reason).find("FI_RMA"), std::string::npos) << path.reason;
   base::Config never = direct_config();
   never.ofi_direct_least_bytes = 0;
-  OfiRanks off(2, doors(), never);
+  OfiRanks off(2, rma_endpoints(), never);
   ASSERT_TRUE(off.join(0, 1));
   EXPECT_EQ(off[0].transport->reach(1, 0, kRegionBytes).kind, Reach::Kind::none);
   off[0].transport->describe(1, path);
@@ -121,39 +121,42 @@ TEST_F(OfiMemory, is_reached_by_records_where_there_are_no_doors_and_the_path_sa
       << path.reason;
 }
 
-TEST_F(OfiMemory, costs_no_door_before_it_is_used) {
+TEST_F(OfiMemory, costs_no_rma_endpoint_before_it_is_used) {
   begin();
-  EXPECT_EQ(ranks()[1].fabric().doors().opened() + ranks()[0].fabric().doors().opened(), 0u);
+  EXPECT_EQ(
+      ranks()[1].fabric().rma_endpoints().opened() + ranks()[0].fabric().rma_endpoints().opened(),
+      0u);
   EXPECT_EQ(outcome(write()), PH_OK);
   EXPECT_TRUE(is_there());
-  EXPECT_EQ(ranks()[1].fabric().doors().opened(), 1u);
-  EXPECT_EQ(ranks()[0].fabric().doors().opened(), 1u);
+  EXPECT_EQ(ranks()[1].fabric().rma_endpoints().opened(), 1u);
+  EXPECT_EQ(ranks()[0].fabric().rma_endpoints().opened(), 1u);
 }
 
 // As a rendezvous uses it.
-TEST_F(OfiMemory, that_is_used_once_is_taken_back_without_a_wait_and_the_door_stays) {
+TEST_F(OfiMemory, that_is_used_once_is_taken_back_without_a_wait_and_the_rma_endpoint_stays) {
   begin();
   EXPECT_EQ(outcome(write()), PH_OK);
   ranks().settle();
   revoke();
   them().quiesce();  // nobody answers meanwhile
-  EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 0u);
+  EXPECT_EQ(ranks()[1].fabric().rma_endpoints().exposed(), 0u);
   constexpr std::uint64_t kNext = kRegionKey + 64;
   publish(kNext);
   EXPECT_EQ(outcome(write(kNext)), PH_OK);
-  EXPECT_EQ(ranks()[1].fabric().doors().opened(), 1u);
+  EXPECT_EQ(ranks()[1].fabric().rma_endpoints().opened(), 1u);
 }
 
 TEST_F(OfiMemory, whose_lease_is_kept_is_given_back_when_its_owner_asks) {
-  begin(doors(), 2, kPatient);
+  begin(rma_endpoints(), 2, kPatient);
   use_twice();
   revoke();
   quiesce_while_we_poll();
   EXPECT_EQ(outcome(write()), PH_ERR_KEY);
 }
 
-// What libfabric 1.17 has left behind of the door must not be waited for; the fake minds it.
-TEST_F(OfiMemory, whose_door_has_ended_is_looked_after_by_naps) {
+// What libfabric 1.17 has left behind of the RMA endpoint must not be waited for; the fake minds
+// it.
+TEST_F(OfiMemory, whose_rma_endpoint_has_ended_is_looked_after_by_naps) {
   begin();
   use_twice();
   const auto fabric_fd = [this] {
@@ -170,8 +173,8 @@ TEST_F(OfiMemory, whose_door_has_ended_is_looked_after_by_naps) {
 }
 
 // Who has given its lease back and then says its farewell is no reason not to wait for the other.
-TEST_F(OfiMemory, whose_holder_leaves_is_given_back_by_the_other_and_the_door_stays) {
-  begin(doors(), 3, kPatient);
+TEST_F(OfiMemory, whose_holder_leaves_is_given_back_by_the_other_and_the_rma_endpoint_stays) {
+  begin(rma_endpoints(), 3, kPatient);
   ASSERT_TRUE(ranks().join(2, 1));
   use_twice();
   constexpr std::uint64_t kOther = 0x3400 + 6;
@@ -188,24 +191,24 @@ TEST_F(OfiMemory, whose_holder_leaves_is_given_back_by_the_other_and_the_door_st
   revoke();
   quiesce_while_we_poll();
   EXPECT_EQ(outcome(write(kOther)), PH_OK);
-  EXPECT_EQ(ranks()[1].fabric().doors().opened(), 1u);
+  EXPECT_EQ(ranks()[1].fabric().rma_endpoints().opened(), 1u);
 }
 
-TEST_F(OfiMemory, whose_peer_does_not_answer_is_shut_off_and_others_go_on_by_a_new_door) {
+TEST_F(OfiMemory, whose_peer_does_not_answer_is_shut_off_and_others_go_on_by_a_new_rma_endpoint) {
   begin();
   constexpr std::uint64_t kOther = 0x3400 + 6;
   publish(kOther);
   use_twice();
   use_twice(kOther);
-  ranks()[0].fabric().doors().hold(true);
+  ranks()[0].fabric().rma_endpoints().hold(true);
   const PostedPiece lost = write(), innocent = write(kOther);
   ASSERT_TRUE(us().post(lost));
   ASSERT_TRUE(us().post(innocent));
   std::fill(memory_.begin(), memory_.end(), std::byte{0});
   revoke();
   them().quiesce();
-  EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 0u);
-  ranks()[0].fabric().doors().hold(false);
+  EXPECT_EQ(ranks()[1].fabric().rma_endpoints().exposed(), 0u);
+  ranks()[0].fabric().rma_endpoints().hold(false);
   ASSERT_TRUE(ranks().eventually([&] { return done().count(lost.token) != 0; }));
   EXPECT_EQ(done()[lost.token], PH_ERR_KEY) << "as its owner says";
   ASSERT_TRUE(ranks().eventually([&] { return done().count(innocent.token) != 0; }));
@@ -219,7 +222,7 @@ TEST_F(OfiMemory, whose_peer_does_not_answer_is_shut_off_and_others_go_on_by_a_n
 TEST_F(OfiMemory, that_fails_and_its_owner_knows_no_reason_ends_the_peer_with_the_providers_words) {
   begin();
   use_twice();
-  ranks()[0].fabric().doors().fail(true);
+  ranks()[0].fabric().rma_endpoints().fail(true);
   const PostedPiece piece = write();
   ASSERT_TRUE(us().post(piece));
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
@@ -233,9 +236,9 @@ TEST_F(OfiMemory, that_fails_and_its_owner_knows_no_reason_ends_the_peer_with_th
 TEST_F(OfiMemory, that_our_own_provider_refuses_is_an_error_of_that_operation_alone) {
   begin();
   use_twice();
-  ranks()[0].fabric().doors().answer(Taken::refused);
+  ranks()[0].fabric().rma_endpoints().answer(Taken::refused);
   EXPECT_EQ(outcome(write()), PH_ERR_SYSTEM);
-  ranks()[0].fabric().doors().answer(Taken::yes);
+  ranks()[0].fabric().rma_endpoints().answer(Taken::yes);
   EXPECT_EQ(outcome(write()), PH_OK);
   ranks().settle();
   EXPECT_TRUE(ranks()[0].news.gone.empty());
@@ -245,12 +248,12 @@ TEST_F(OfiMemory, that_no_route_leads_to_for_a_while_is_waited_for) {
   begin();
   use_twice();
   std::fill(memory_.begin(), memory_.end(), std::byte{0});
-  ranks()[0].fabric().doors().answer(Taken::no_way);
+  ranks()[0].fabric().rma_endpoints().answer(Taken::no_way);
   const PostedPiece piece = write();
   ASSERT_TRUE(us().post(piece));
   ranks().settle();
   EXPECT_EQ(done().count(piece.token), 0u);
-  ranks()[0].fabric().doors().answer(Taken::yes);
+  ranks()[0].fabric().rma_endpoints().answer(Taken::yes);
   ASSERT_TRUE(ranks().eventually([&] { return done().count(piece.token) != 0; }));
   EXPECT_EQ(done()[piece.token], PH_OK);
   EXPECT_TRUE(is_there());
@@ -258,10 +261,10 @@ TEST_F(OfiMemory, that_no_route_leads_to_for_a_while_is_waited_for) {
 }
 
 TEST_F(OfiMemory, that_its_owner_cannot_expose_is_refused_and_nobody_ends) {
-  auto full = doors();
-  full.opens_no_door = true;
-  ranks_ = std::make_unique<OfiRanks>(EachManners{doors(), full}, direct_config(), OfiOptions{},
-                                      OfiTime::real);
+  auto full = rma_endpoints();
+  full.opens_none = true;
+  ranks_ = std::make_unique<OfiRanks>(EachManners{rma_endpoints(), full}, direct_config(),
+                                      OfiOptions{}, OfiTime::real);
   ASSERT_TRUE(ranks().join(0, 1));
   publish(kRegionKey);
   EXPECT_EQ(outcome(write()), PH_ERR_SYSTEM);
@@ -269,11 +272,11 @@ TEST_F(OfiMemory, that_its_owner_cannot_expose_is_refused_and_nobody_ends) {
   EXPECT_TRUE(ranks()[0].news.gone.empty());
 }
 
-TEST_F(OfiMemory, goes_by_records_from_when_no_door_of_ours_can_be_opened) {
-  auto full = doors();
-  full.opens_no_door = true;
-  ranks_ = std::make_unique<OfiRanks>(EachManners{full, doors()}, direct_config(), OfiOptions{},
-                                      OfiTime::real);
+TEST_F(OfiMemory, goes_by_records_from_when_no_rma_endpoint_of_ours_can_be_opened) {
+  auto full = rma_endpoints();
+  full.opens_none = true;
+  ranks_ = std::make_unique<OfiRanks>(EachManners{full, rma_endpoints()}, direct_config(),
+                                      OfiOptions{}, OfiTime::real);
   ASSERT_TRUE(ranks().join(0, 1));
   publish(kRegionKey);
   EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::posted);
@@ -281,49 +284,50 @@ TEST_F(OfiMemory, goes_by_records_from_when_no_door_of_ours_can_be_opened) {
   EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::none);
   ph_path path{};
   us().describe(1, path);
-  EXPECT_NE(std::string(path.reason).find("no door"), std::string::npos) << path.reason;
+  EXPECT_NE(std::string(path.reason).find("no RMA endpoint"), std::string::npos) << path.reason;
 }
 
 // Its end is told when no provider touches our memory any more.
 TEST_F(OfiMemory, of_a_rank_that_has_ended_is_let_go_of_before_that_is_told) {
-  begin(doors(), 3);
+  begin(rma_endpoints(), 3);
   ASSERT_TRUE(ranks().join(0, 2));
   use_twice();
-  ranks()[0].fabric().doors().hold(true);
+  ranks()[0].fabric().rma_endpoints().hold(true);
   const PostedPiece piece = write();
   ASSERT_TRUE(us().post(piece));
-  ASSERT_EQ(ranks()[0].fabric().doors().pieces_under_way(), 1u);
+  ASSERT_EQ(ranks()[0].fabric().rma_endpoints().pieces_under_way(), 1u);
   ranks()[1].transport.reset();
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
-  EXPECT_EQ(ranks()[0].fabric().doors().pieces_under_way(), 0u) << "our door has ended";
+  EXPECT_EQ(ranks()[0].fabric().rma_endpoints().pieces_under_way(), 0u)
+      << "our RMA endpoint has ended";
   EXPECT_EQ(done()[piece.token], PH_ERR_PEER);
   EXPECT_EQ(ranks()[0].news.done_before_gone, done().size());
 }
 
-// It is posted again by the next door. Bytes of the first time that are still on their way must not
-// arrive after those of the second: they would overwrite what was written there since.
-TEST_F(OfiMemory, of_a_rank_that_lives_is_moved_once_although_our_door_ends_for_another) {
+// It is posted again by the next RMA endpoint. Bytes of the first time that are still on their way
+// must not arrive after those of the second: they would overwrite what was written there since.
+TEST_F(OfiMemory, of_a_rank_that_lives_is_moved_once_although_our_rma_endpoint_ends_for_another) {
   std::vector<std::byte> third(kRegionBytes);
   const PostedPiece to_third = begin_with_third(third);
-  ranks()[0].fabric().doors().hold(true);
-  ranks()[2].fabric().doors().hold_landings(true);
+  ranks()[0].fabric().rma_endpoints().hold(true);
+  ranks()[2].fabric().rma_endpoints().hold_landings(true);
   ASSERT_TRUE(us().post(write()));
   ASSERT_TRUE(us().post(to_third));
-  ASSERT_TRUE(
-      ranks().eventually([&] { return ranks()[0].fabric().doors().pieces_under_way() == 2; }));
+  ASSERT_TRUE(ranks().eventually(
+      [&] { return ranks()[0].fabric().rma_endpoints().pieces_under_way() == 2; }));
   ranks()[1].transport.reset();
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
   EXPECT_EQ(done().count(to_third.token), 0u);
-  ranks()[0].fabric().doors().hold(false);
+  ranks()[0].fabric().rma_endpoints().hold(false);
   ASSERT_TRUE(ranks().eventually([&] { return done().count(to_third.token) != 0; }));
   EXPECT_EQ(done()[to_third.token], PH_OK);
   EXPECT_TRUE(std::equal(source_.begin(), source_.end(), third.begin()));
   const std::vector<std::byte> since(kRegionBytes, std::byte{0x55});
   third = since;
-  ranks()[2].fabric().doors().hold_landings(false);
+  ranks()[2].fabric().rma_endpoints().hold_landings(false);
   ranks().settle();
   EXPECT_TRUE(third == since);
-  EXPECT_EQ(ranks()[2].fabric().doors().opened(), 2u);
+  EXPECT_EQ(ranks()[2].fabric().rma_endpoints().opened(), 2u);
 }
 
 TEST_F(OfiMemory, whose_owner_has_not_answered_is_let_go_of_when_that_ends) {
@@ -339,7 +343,7 @@ TEST_F(OfiMemory, whose_owner_has_not_answered_is_let_go_of_when_that_ends) {
 
 // No more than its slots, whoever else has some; the fake counts what is under way.
 TEST_F(OfiMemory, of_a_peer_that_does_not_answer_takes_no_room_of_others) {
-  begin(doors(), 3);
+  begin(rma_endpoints(), 3);
   ASSERT_TRUE(ranks().join(0, 2));
   std::size_t posted = 0;
   while (us().post(write())) ++posted;
@@ -353,11 +357,11 @@ TEST_F(OfiMemory, of_a_peer_that_does_not_answer_takes_no_room_of_others) {
 
 // It computes: the flusher sees to the provider.
 TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls) {
-  begin({.completes_after = 20, .has_doors = true});
+  begin({.completes_after = 20, .has_rma_endpoints = true});
   use_twice();
   std::fill(memory_.begin(), memory_.end(), std::byte{0});
   ASSERT_TRUE(us().post(write()));
-  while (ranks()[0].fabric().doors().pieces_under_way() != 0) std::this_thread::yield();
+  while (ranks()[0].fabric().rma_endpoints().pieces_under_way() != 0) std::this_thread::yield();
   EXPECT_TRUE(is_there());
 }
 
@@ -365,9 +369,9 @@ TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls) {
 TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls_from_the_first_one_on) {
   begin();
   ASSERT_TRUE(us().post(write()));
-  while (!ranks()[1].fabric().doors().opened()) them().poll(ranks()[1].news);
-  while (ranks()[0].fabric().doors().opened() == 0 ||
-         ranks()[0].fabric().doors().pieces_under_way() != 0)
+  while (!ranks()[1].fabric().rma_endpoints().opened()) them().poll(ranks()[1].news);
+  while (ranks()[0].fabric().rma_endpoints().opened() == 0 ||
+         ranks()[0].fabric().rma_endpoints().pieces_under_way() != 0)
     std::this_thread::yield();
   ASSERT_TRUE(over(1));
   EXPECT_TRUE(is_there());

@@ -18,7 +18,7 @@ constexpr std::uint32_t kOfThird = 1 << 20;
 // Rank 0 writes to memory of rank 1.
 class OfiNamed : public OfiTest {
  protected:
-  static FakeManners tellers() { return {.has_doors = true, .data_bytes = 8}; }
+  static FakeManners tellers() { return {.has_rma_endpoints = true, .data_bytes = 8}; }
   // Nobody drives rank 0 while rank 1 takes memory back, so it is mostly too late with its answer.
   static constexpr OfiOptions kHasty{.give_back_ns = 2'000'000};
   void begin(const FakeManners& manners = tellers(), std::uint32_t count = 2,
@@ -42,7 +42,7 @@ class OfiNamed : public OfiTest {
   OfiRanks& ranks() { return *ranks_; }
   Transport& us() { return *ranks()[0].transport; }
   Transport& them() { return *ranks()[1].transport; }
-  photon::test::FakeDoors& our_doors() { return ranks()[0].fabric().doors(); }
+  auto& our_rma_endpoints() { return ranks()[0].fabric().rma_endpoints(); }
   std::map<std::uint64_t, ph_status>& done() { return ranks()[0].news.done; }
   std::map<std::uint32_t, unsigned>& told() { return ranks()[1].news.told; }
   void publish(std::uint64_t key = kNamedKey) {
@@ -85,9 +85,9 @@ TEST_F(OfiNamed, tell_where_the_provider_carries_data) {
   EXPECT_TRUE(us().names_pieces(1));
   EXPECT_FALSE(us().names_pieces(0)) << "itself";
   EXPECT_EQ(us().name_bits(), 28u);
-  begin({.has_doors = true});
+  begin({.has_rma_endpoints = true});
   EXPECT_FALSE(us().names_pieces(1));
-  begin({.has_doors = true, .data_bytes = 4});
+  begin({.has_rma_endpoints = true, .data_bytes = 4});
   EXPECT_TRUE(us().names_pieces(1));
   ASSERT_TRUE(us().post(write(3)));
   ASSERT_TRUE(over(1));
@@ -99,7 +99,7 @@ TEST_F(OfiNamed, go_no_faster_than_their_target_hears_of_them) {
   begin();
   use_twice();
   EXPECT_EQ(us().nameable(1), 6u) << "it says that it has heard of them when half are used";
-  ranks()[1].fabric().doors().hold_told();
+  ranks()[1].fabric().rma_endpoints().hold_told();
   for (std::uint32_t i = 2; i < 10; ++i) ASSERT_TRUE(us().post(write(i)));
   for (int i = 0; i < 1000; ++i) us().poll(ranks()[0].news);
   EXPECT_EQ(done().size(), 8u) << "the fake counts what is told and not read, too";
@@ -108,23 +108,23 @@ TEST_F(OfiNamed, go_no_faster_than_their_target_hears_of_them) {
   plain.name.reset();
   ASSERT_TRUE(us().post(plain));
   while (done().count(99) == 0) us().poll(ranks()[0].news);
-  ranks()[1].fabric().doors().hold_told(false);
+  ranks()[1].fabric().rma_endpoints().hold_told(false);
   ASSERT_TRUE(over(11));
   ranks().settle();
   EXPECT_EQ(told().size(), 10u);
   EXPECT_GE(us().nameable(1), 5u);
 }
 
-TEST_F(OfiNamed, that_had_landed_when_their_door_ended_are_over_and_told_once) {
+TEST_F(OfiNamed, that_had_landed_when_their_rma_endpoint_ended_are_over_and_told_once) {
   begin();
   use_twice();
-  our_doors().hold(true);
+  our_rma_endpoints().hold(true);
   ASSERT_TRUE(us().post(write(2)));
-  our_doors().land_unanswered();
+  our_rma_endpoints().land_unanswered();
   revoke();
   them().quiesce();  // nobody answers
   std::fill(memory_.begin(), memory_.end(), std::byte{1});
-  our_doors().hold(false);
+  our_rma_endpoints().hold(false);
   ASSERT_TRUE(over(3));
   EXPECT_EQ(done()[2], PH_OK) << "though its key is revoked by now";
   ranks().settle();
@@ -133,12 +133,12 @@ TEST_F(OfiNamed, that_had_landed_when_their_door_ended_are_over_and_told_once) {
   EXPECT_TRUE(ranks()[0].news.gone.empty());
 }
 
-TEST_F(OfiNamed, that_had_not_landed_when_their_door_ended_go_again) {
+TEST_F(OfiNamed, that_had_not_landed_when_their_rma_endpoint_ended_go_again) {
   begin();
   constexpr std::uint64_t kOther = 0x3400 + 6;
   publish(kOther);
   use_twice();
-  our_doors().hold(true);
+  our_rma_endpoints().hold(true);
   ASSERT_TRUE(us().post(write(2)));
   ASSERT_TRUE(us().post(write(3, kOther)));
   ranks().settle();
@@ -148,7 +148,7 @@ TEST_F(OfiNamed, that_had_not_landed_when_their_door_ended_go_again) {
   });
   peer.join();
   them().quiesce();
-  our_doors().hold(false);
+  our_rma_endpoints().hold(false);
   ASSERT_TRUE(over(4));
   ranks().settle();
   EXPECT_EQ(done()[2], PH_OK);
@@ -171,12 +171,12 @@ TEST_F(OfiNamed, that_are_refused_tell_nothing) {
   EXPECT_EQ(told().size(), 2u);
 }
 
-// Who fails without a reason goes again for a while, since we have had its door ended, and no
-// longer.
+// Who fails without a reason goes again for a while, since we have had its RMA endpoint ended, and
+// no longer.
 TEST_F(OfiNamed, that_fail_for_no_reason_end_the_peer) {
   begin();
   use_twice();
-  our_doors().fail(true);
+  our_rma_endpoints().fail(true);
   ASSERT_TRUE(us().post(write(2)));
   ASSERT_TRUE(ranks().eventually([&] { return !ranks()[0].news.gone.empty(); }));
   EXPECT_NE(ranks()[0].news.gone[1].what.find("fake trouble"), std::string::npos);
@@ -189,37 +189,37 @@ TEST_F(OfiNamed, of_strangers_are_counted_and_tell_nothing) {
   use_twice();
   const auto refused = [&](Refusal why) { return ranks()[1].ofi().refused(why); };
   const std::uint64_t before = refused(Refusal::wrong_key);
-  ranks()[1].fabric().doors().tell_us(2);                        // no tag
-  ranks()[1].fabric().doors().tell_us(2 | 0xdeadbeefULL << 32);  // nor that one
+  ranks()[1].fabric().rma_endpoints().tell_us(2);                        // no tag
+  ranks()[1].fabric().rma_endpoints().tell_us(2 | 0xdeadbeefULL << 32);  // nor that one
   ranks().settle();
   EXPECT_EQ(refused(Refusal::wrong_key), before + 2);
   EXPECT_EQ(told().count(2), 0u);
   const std::uint32_t own = wire::PieceNames(2, kNameBits).of(1, 5);
-  ranks()[1].fabric().doors().tell_us(own);
+  ranks()[1].fabric().rma_endpoints().tell_us(own);
   ranks().settle();
   EXPECT_EQ(refused(Refusal::unexpected), 1u) << "our own";
   EXPECT_TRUE(ranks()[1].news.gone.empty());
 }
 
-// Our door ends, since rank 2 has ended with pieces under way; what else went by it may have
-// landed, may land later, or not at all.
-TEST_F(OfiNamed, whose_own_door_ends_tell_once) {
+// Our RMA endpoint ends, since rank 2 has ended with pieces under way; what else went by it may
+// have landed, may land later, or not at all.
+TEST_F(OfiNamed, whose_own_rma_endpoint_ends_tell_once) {
   begin(tellers(), 3);
   use_twice();
   ASSERT_TRUE(us().post(write_to_third(2)));
   ASSERT_TRUE(over(3));
-  our_doors().hold(true);
-  ranks()[1].fabric().doors().hold_landings(true);
+  our_rma_endpoints().hold(true);
+  ranks()[1].fabric().rma_endpoints().hold_landings(true);
   ASSERT_TRUE(us().post(write(3)));
-  our_doors().land_unanswered();
+  our_rma_endpoints().land_unanswered();
   ASSERT_TRUE(us().post(write(4)));
   ASSERT_TRUE(us().post(write_to_third(5)));
-  ASSERT_TRUE(ranks().eventually([&] { return our_doors().pieces_under_way() == 3; }));
+  ASSERT_TRUE(ranks().eventually([&] { return our_rma_endpoints().pieces_under_way() == 3; }));
   ranks()[2].transport.reset();
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(2) != 0; }));
-  our_doors().hold(false);
+  our_rma_endpoints().hold(false);
   ASSERT_TRUE(ranks().eventually([&] { return done().count(3) + done().count(4) == 2; }));
-  ranks()[1].fabric().doors().hold_landings(false);
+  ranks()[1].fabric().rma_endpoints().hold_landings(false);
   ranks().settle();
   EXPECT_EQ(done()[3], PH_OK);
   EXPECT_EQ(done()[4], PH_OK);
@@ -240,20 +240,20 @@ TEST_F(OfiNamed, that_wait_count_as_such_that_go) {
 }
 
 // Whatever a card throws away of what its endpoint was told, when that ends.
-TEST_F(OfiNamed, that_were_over_before_their_target_looked_are_told_when_its_door_ends) {
+TEST_F(OfiNamed, that_were_over_before_their_target_looked_are_told_when_its_rma_endpoint_ends) {
   begin(tellers(), 3);
   ASSERT_TRUE(ranks().join(2, 1));
   use_twice();
-  ranks()[2].fabric().doors().hold(true);
+  ranks()[2].fabric().rma_endpoints().hold(true);
   ASSERT_TRUE(ranks()[2].transport->post(write(77)));
-  ASSERT_TRUE(
-      ranks().eventually([&] { return ranks()[2].fabric().doors().pieces_under_way() == 1; }));
+  ASSERT_TRUE(ranks().eventually(
+      [&] { return ranks()[2].fabric().rma_endpoints().pieces_under_way() == 1; }));
   ranks()[2].transport.reset();  // its lease is out, so that nobody is waited for
   ranks().settle();
   ASSERT_TRUE(us().post(write(2)));
   while (done().count(2) == 0) us().poll(ranks()[0].news);
   revoke();
-  ranks()[1].fabric().doors().hold_told();
+  ranks()[1].fabric().rma_endpoints().hold_told();
   them().quiesce();
   ranks().settle();
   EXPECT_EQ(told()[2], 1u);
@@ -264,13 +264,13 @@ TEST_F(OfiNamed, that_were_over_before_their_target_looked_are_told_when_its_doo
     ASSERT_TRUE(ranks().eventually([&] { return done().count(i) == 1; }));
   }
   ranks().settle();
-  our_doors().hold(true);
+  our_rma_endpoints().hold(true);
   ASSERT_TRUE(us().post(write(200, kOther)));
-  our_doors().land_unanswered();
+  our_rma_endpoints().land_unanswered();
   ranks().settle();
   revoke(kOther);
   them().quiesce();
-  our_doors().hold(false);
+  our_rma_endpoints().hold(false);
   ASSERT_TRUE(ranks().eventually([&] { return done().count(200) == 1; }));
   ranks().settle();
   EXPECT_EQ(done()[200], PH_OK);
@@ -280,7 +280,7 @@ TEST_F(OfiNamed, that_were_over_before_their_target_looked_are_told_when_its_doo
 TEST_F(OfiNamed, that_fail_for_their_owners_reasons_go_on_for_ever) {
   begin(tellers(), 2, kHasty);
   use_twice();
-  our_doors().hold(true);
+  our_rma_endpoints().hold(true);
   ASSERT_TRUE(us().post(write(2)));
   for (std::uint64_t i = 0; i < 20; ++i) {
     const std::uint64_t key = 0x3400 + 6 + 64 * i;
@@ -288,19 +288,19 @@ TEST_F(OfiNamed, that_fail_for_their_owners_reasons_go_on_for_ever) {
     PostedPiece plain = write(1000 + static_cast<std::uint32_t>(i), key);
     plain.name.reset();
     ASSERT_TRUE(us().post(plain));
-    ASSERT_TRUE(ranks().eventually([&] { return our_doors().pieces_under_way() == 2; }));
+    ASSERT_TRUE(ranks().eventually([&] { return our_rma_endpoints().pieces_under_way() == 2; }));
     revoke(key);
     them().quiesce();
-    our_doors().hold(false);
-    while (our_doors().pieces_under_way() != 0) us().poll(ranks()[0].news);
-    our_doors().hold(true);
+    our_rma_endpoints().hold(false);
+    while (our_rma_endpoints().pieces_under_way() != 0) us().poll(ranks()[0].news);
+    our_rma_endpoints().hold(true);
     ASSERT_TRUE(ranks().eventually([&] {
       return !ranks()[0].news.gone.empty() ||
-             (done().count(plain.token) == 1 && our_doors().pieces_under_way() == 1);
+             (done().count(plain.token) == 1 && our_rma_endpoints().pieces_under_way() == 1);
     }));
     ASSERT_TRUE(ranks()[0].news.gone.empty()) << ranks()[0].news.gone[1].what;
   }
-  our_doors().hold(false);
+  our_rma_endpoints().hold(false);
   ASSERT_TRUE(ranks().eventually([&] { return done().count(2) == 1; }));
   ranks().settle();
   EXPECT_EQ(done()[2], PH_OK);
@@ -324,15 +324,15 @@ TEST_F(OfiNamed, by_a_provider_whose_writes_bear_no_data_after_all_are_told_by_m
 
 TEST_F(OfiNamed, of_strangers_where_there_are_no_names_change_nothing) {
   begin({});
-  for (int i = 0; i < 9; ++i) ranks()[1].fabric().doors().tell_us(0);
+  for (int i = 0; i < 9; ++i) ranks()[1].fabric().rma_endpoints().tell_us(0);
   ranks().settle();
   EXPECT_EQ(told().size(), 0u);
   EXPECT_EQ(ranks()[1].ofi().refused(Refusal::unexpected), 9u);
   EXPECT_TRUE(ranks()[1].news.gone.empty());
 }
 
-// Doors that end at either side at any time, late answers and full queues: who is over and well has
-// told once, who is refused never.
+// RMA endpoints that end at either side at any time, late answers and full queues: who is over and
+// well has told once, who is refused never.
 class RandomNames : public OfiNamed, public testing::WithParamInterface<unsigned> {};
 TEST_P(RandomNames, tell_once_or_never) {
   std::mt19937 dice(GetParam());
@@ -350,17 +350,17 @@ TEST_P(RandomNames, tell_once_or_never) {
   std::size_t to_third = 0;
   for (int step = 0; step < 300; ++step) {
     switch (roll(12)) {
-      case 0: our_doors().hold(roll(2) == 0); break;
+      case 0: our_rma_endpoints().hold(roll(2) == 0); break;
       case 1:
-        if (roll(3) == 0) ranks()[1].fabric().doors().hold_told();
+        if (roll(3) == 0) ranks()[1].fabric().rma_endpoints().hold_told();
         if (roll(3) != 0) break;
         revoke(key);
         them().quiesce();
         key += 64;
         publish(key);
         break;
-      case 2: static_cast<void>(our_doors().land_unanswered_if_well()); break;
-      case 3: ranks()[1].fabric().doors().hold_landings(roll(2) == 0); break;
+      case 2: static_cast<void>(our_rma_endpoints().land_unanswered_if_well()); break;
+      case 3: ranks()[1].fabric().rma_endpoints().hold_landings(roll(2) == 0); break;
       case 4: them().poll(ranks()[1].news); break;
       case 5: us().poll(ranks()[0].news); break;
       case 6:
@@ -377,9 +377,9 @@ TEST_P(RandomNames, tell_once_or_never) {
     if (roll(3) == 0) ranks().turn();
     if (step == third_ends) ranks()[2].transport.reset();
   }
-  our_doors().hold(false);
-  ranks()[1].fabric().doors().hold_told(false);
-  ranks()[1].fabric().doors().hold_landings(false);
+  our_rma_endpoints().hold(false);
+  ranks()[1].fabric().rma_endpoints().hold_told(false);
+  ranks()[1].fabric().rma_endpoints().hold_landings(false);
   ASSERT_TRUE(over(posted.size() + to_third));
   ranks().settle();
   ASSERT_EQ(ranks()[0].news.gone.count(1), 0u) << ranks()[0].news.gone[1].what;

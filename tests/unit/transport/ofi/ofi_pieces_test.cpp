@@ -25,15 +25,15 @@ class OfiPieces : public testing::Test {
     made.source = source;
     return made;
   }
-  static TellBody yes(std::uint64_t key, std::uint64_t door = 1) {
+  static TellBody yes(std::uint64_t key, std::uint64_t rma_endpoint = 1) {
     TellBody answer;
     answer.key = key;
     answer.access = PH_ACCESS_WRITE;
     answer.address = kAddress;
     answer.size_bytes = kSize;
     answer.begin = 100;
-    answer.door_key = 55;
-    answer.door = door;
+    answer.rma_endpoint_key = 55;
+    answer.rma_endpoint = rma_endpoint;
     return answer;
   }
   static TellBody no(std::uint64_t key, ph_status status) {
@@ -81,7 +81,7 @@ TEST_F(OfiPieces, of_one_key_ask_once_and_go_when_it_is_granted) {
   EXPECT_EQ(next.kind, Kind::go);
   EXPECT_EQ(next.place.address, 100u);
   EXPECT_EQ(next.place.key, 55u);
-  EXPECT_EQ(next.door, 1u);
+  EXPECT_EQ(next.rma_endpoint, 1u);
   EXPECT_EQ(one.operation.rank, 3u);
   EXPECT_TRUE(one.operation.is_piece);
 }
@@ -162,7 +162,7 @@ TEST_F(OfiPieces, under_way_end_before_a_lease_is_given_back_and_new_ones_ask) {
   EXPECT_EQ(said(), Said{});
 }
 
-TEST_F(OfiPieces, that_fail_ask_once_and_go_by_the_new_door) {
+TEST_F(OfiPieces, that_fail_ask_once_and_go_by_the_new_rma_endpoint) {
   Pieces::Slot& one = under_way(7);
   Pieces::Slot& two = under_way(7);
   static_cast<void>(said());
@@ -173,24 +173,24 @@ TEST_F(OfiPieces, that_fail_ask_once_and_go_by_the_new_door) {
   EXPECT_EQ(said(), (Said{{MessageKind::ask, 7}}));
   ASSERT_TRUE(pieces.told(yes(7, 2)));
   EXPECT_EQ(pieces.next(one).kind, Kind::go);
-  EXPECT_EQ(pieces.next(two).door, 2u);
+  EXPECT_EQ(pieces.next(two).rma_endpoint, 2u);
 }
 
-TEST_F(OfiPieces, that_fail_by_a_door_that_is_there_are_a_fault) {
+TEST_F(OfiPieces, that_fail_by_a_rma_endpoint_that_is_there_are_a_fault) {
   Pieces::Slot& slot = under_way(7);
   pieces.failed(slot, 1);
   ASSERT_TRUE(pieces.told(yes(7, 1)));
   EXPECT_EQ(pieces.next(slot).kind, Kind::fault);
 }
 
-TEST_F(OfiPieces, whose_door_has_ended_ask_and_idle_leases_of_it_are_forgotten) {
+TEST_F(OfiPieces, whose_rma_endpoint_has_ended_ask_and_idle_leases_of_it_are_forgotten) {
   Pieces::Slot& slot = under_way(7);
   pieces.next(add(8));
   ASSERT_TRUE(pieces.told(yes(8)));
   static_cast<void>(said());
-  pieces.door_ended(2);
+  pieces.rma_endpoint_ended(2);
   EXPECT_EQ(said(), Said{}) << "that is not theirs";
-  pieces.door_ended(1);
+  pieces.rma_endpoint_ended(1);
   EXPECT_EQ(said(), (Said{{MessageKind::ask, 7}}));
   EXPECT_FALSE(pieces.told(yes(8)));
   pieces.failed(slot, 1);
@@ -199,9 +199,9 @@ TEST_F(OfiPieces, whose_door_has_ended_ask_and_idle_leases_of_it_are_forgotten) 
   EXPECT_EQ(pieces.next(slot).kind, Kind::go);
 }
 
-// The peer may still read what went by our door that ended, and only the end of its door proves
-// that it does not.
-TEST_F(OfiPieces, that_are_recalled_have_their_owner_end_its_door_and_wait_for_that) {
+// The peer may still read what went by our RMA endpoint that ended, and only the end of its RMA
+// endpoint proves that it does not.
+TEST_F(OfiPieces, that_are_recalled_have_their_owner_end_its_rma_endpoint_and_wait_for_that) {
   Pieces::Slot& one = under_way(7);
   Pieces::Slot& two = under_way(7);
   Pieces::Slot& other = under_way(8);
@@ -209,18 +209,19 @@ TEST_F(OfiPieces, that_are_recalled_have_their_owner_end_its_door_and_wait_for_t
   for (Pieces::Slot* slot : {&one, &two, &other}) pieces.recall(*slot);
   EXPECT_EQ(pieces.under_way(), 0u);
   ASSERT_EQ(words.size(), 1u) << "once for all";
-  EXPECT_EQ(words.front().body.door, 1u);
+  EXPECT_EQ(words.front().body.rma_endpoint, 1u);
   EXPECT_EQ(said(), (Said{{MessageKind::given, 0}}));
   EXPECT_EQ(pieces.next(one).kind, Kind::wait);
-  pieces.door_ended(1);
+  pieces.rma_endpoint_ended(1);
   EXPECT_EQ(pieces.next(one).kind, Kind::wait);
   EXPECT_EQ(said(), (Said{{MessageKind::ask, 7}}));
   ASSERT_TRUE(pieces.told(yes(7, 2)));
   EXPECT_EQ(pieces.next(one).kind, Kind::go);
-  EXPECT_EQ(pieces.next(two).door, 2u);
+  EXPECT_EQ(pieces.next(two).rma_endpoint, 2u);
 }
 
-TEST_F(OfiPieces, that_were_recalled_leave_a_lease_that_is_not_given_back_before_its_door_ends) {
+TEST_F(OfiPieces,
+       that_were_recalled_leave_a_lease_that_is_not_given_back_before_its_rma_endpoint_ends) {
   Pieces::Slot& slot = under_way(7);
   pieces.recall(slot);
   static_cast<void>(said());
@@ -231,7 +232,7 @@ TEST_F(OfiPieces, that_were_recalled_leave_a_lease_that_is_not_given_back_before
   EXPECT_EQ(said(), Said{});
   Pieces::Slot& late = add(7);
   EXPECT_EQ(pieces.next(late).kind, Kind::wait);
-  pieces.door_ended(1);
+  pieces.rma_endpoint_ended(1);
   EXPECT_EQ(pieces.next(late).kind, Kind::wait);
   EXPECT_EQ(said(), (Said{{MessageKind::ask, 7}}));
   ASSERT_TRUE(pieces.told(yes(7, 2)));
@@ -244,7 +245,7 @@ TEST_F(OfiPieces, that_were_recalled_leave_a_lease_that_is_not_given_back_before
 }
 
 // Its owner waits for that with what was called back.
-TEST_F(OfiPieces, that_fail_leave_a_lease_that_is_not_given_back_before_its_door_ends) {
+TEST_F(OfiPieces, that_fail_leave_a_lease_that_is_not_given_back_before_its_rma_endpoint_ends) {
   Pieces::Slot& slot = under_way(7);
   static_cast<void>(said());
   pieces.called_back(7);
@@ -252,30 +253,30 @@ TEST_F(OfiPieces, that_fail_leave_a_lease_that_is_not_given_back_before_its_door
   EXPECT_EQ(pieces.next(slot).kind, Kind::wait);
   pieces.tidy();
   EXPECT_EQ(said(), Said{});
-  pieces.door_ended(1);
+  pieces.rma_endpoint_ended(1);
   EXPECT_EQ(pieces.next(slot).kind, Kind::wait);
   EXPECT_EQ(said(), (Said{{MessageKind::ask, 7}}));
   ASSERT_TRUE(pieces.told(yes(7, 2)));
   EXPECT_EQ(pieces.next(slot).kind, Kind::go);
 }
 
-// Another one had failed, and the question about it crossed the end of our door.
-TEST_F(OfiPieces, that_are_recalled_while_their_key_is_asked_wait_for_another_door) {
+// Another one had failed, and the question about it crossed the end of our RMA endpoint.
+TEST_F(OfiPieces, that_are_recalled_while_their_key_is_asked_wait_for_another_rma_endpoint) {
   Pieces::Slot& failed = under_way(7);
   Pieces::Slot& recalled = under_way(7);
   pieces.failed(failed, 1);
   pieces.recall(recalled);
   ASSERT_TRUE(pieces.told(yes(7, 1)));
   EXPECT_EQ(pieces.next(recalled).kind, Kind::wait);
-  pieces.door_ended(1);
+  pieces.rma_endpoint_ended(1);
   pieces.next(recalled);
   ASSERT_TRUE(pieces.told(yes(7, 2)));
   EXPECT_EQ(pieces.next(recalled).kind, Kind::go);
 }
 
-TEST_F(OfiPieces, that_are_recalled_after_their_door_has_ended_need_no_other_end) {
+TEST_F(OfiPieces, that_are_recalled_after_their_rma_endpoint_has_ended_need_no_other_end) {
   Pieces::Slot& slot = under_way(7);
-  pieces.door_ended(1);
+  pieces.rma_endpoint_ended(1);
   ASSERT_TRUE(pieces.told(yes(7, 2)));
   static_cast<void>(said());
   pieces.recall(slot);
@@ -290,7 +291,7 @@ TEST_F(OfiPieces, answers_that_nobody_asked_for_or_that_say_nonsense_are_none) {
   EXPECT_FALSE(pieces.told(no(7, PH_ERR_PEER)));
   EXPECT_FALSE(pieces.told(no(7, PH_AGAIN)));
   TellBody endless = yes(7);
-  endless.door_bytes = kMostAddressBytes + 1;
+  endless.rma_endpoint_bytes = kMostAddressBytes + 1;
   EXPECT_FALSE(pieces.told(endless));
   ASSERT_TRUE(pieces.told(yes(7)));
   EXPECT_FALSE(pieces.told(yes(7))) << "twice";

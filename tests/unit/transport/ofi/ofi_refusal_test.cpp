@@ -47,7 +47,7 @@ class OfiRefusal : public OfiTest {
 
 // A refusal says that its owner's farewell may stand in the ring: it comes behind.
 TEST_F(OfiRefusal, is_refused_behind_what_its_owner_had_published) {
-  begin({.has_doors = true});
+  begin({.has_rma_endpoints = true});
   ASSERT_TRUE(ranks()[1].say(0, 1));
   ranks().settle();
   const unsigned before = ranks()[0].news.activity[1];
@@ -85,7 +85,7 @@ struct Order final : Sink {
 
 // While a ring full goes out, its owner publishes more and takes the key back then.
 TEST_F(OfiRefusal, is_refused_behind_what_was_published_since_it_was_asked_for) {
-  begin({.most_bytes = 4096, .has_doors = true});
+  begin({.most_bytes = 4096, .has_rma_endpoints = true});
   auto& fabric = ranks()[1].fabric();
   fabric.stick(true);
   PostedPiece theirs = write();

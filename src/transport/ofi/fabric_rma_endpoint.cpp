@@ -18,9 +18,9 @@ int bind(fid_mr& region, fid_ep& endpoint) noexcept {
   return code != 0 ? code : ::fi_mr_enable(&region);
 }
 
-class LibDoor final : public Door {
+class LibRmaEndpoint final : public RmaEndpoint {
  public:
-  explicit LibDoor(LibFabric& fabric) noexcept : fabric_(fabric) {}
+  explicit LibRmaEndpoint(LibFabric& fabric) noexcept : fabric_(fabric) {}
   base::Result<> open() { return fabric_.enable(endpoint_); }
 
   std::span<const std::byte> address() const noexcept override { return endpoint_.address; }
@@ -92,11 +92,11 @@ class LibDoor final : public Door {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Door>> LibFabric::open_door() {
-  if (!traits_.has_doors) return no_doors();
-  auto made = std::make_unique<LibDoor>(*this);
+base::Result<std::unique_ptr<RmaEndpoint>> LibFabric::open_rma_endpoint() {
+  if (!traits_.has_rma_endpoints) return no_rma_endpoints();
+  auto made = std::make_unique<LibRmaEndpoint>(*this);
   if (auto opened = made->open(); !opened) return std::move(opened.error());
-  return std::unique_ptr<Door>(std::move(made));
+  return std::unique_ptr<RmaEndpoint>(std::move(made));
 }
 
 base::Error LibFabric::registration_error(int code) const {
@@ -115,7 +115,7 @@ base::Result<Handle<fid_mr>> LibFabric::registered(std::span<std::byte> memory,
   return Handle<fid_mr>(made);
 }
 
-// Where a registration belongs to an endpoint, what pieces use cannot: doors come and go.
+// Where a registration belongs to an endpoint, what pieces use cannot: RMA endpoints come and go.
 base::Result<std::uint64_t> LibFabric::show(std::span<std::byte> memory, Use use) {
   if (!shows_memory_) return std::uint64_t{0};
   constexpr std::uint64_t kAccess[] = {FI_SEND | FI_RECV, FI_WRITE, FI_READ | FI_WRITE};
@@ -130,14 +130,14 @@ void LibFabric::hide(std::uint64_t handle) noexcept {
   const Handle<fid_mr> ends(reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle)));
 }
 
-base::Result<Exposed> LibFabric::expose(const Exposure& wanted, Door& by) {
-  if (!traits_.has_doors) return no_doors();
+base::Result<Exposed> LibFabric::expose(const Exposure& wanted, RmaEndpoint& by) {
+  if (!traits_.has_rma_endpoints) return no_rma_endpoints();
   const auto memory = wanted.memory;
   const std::uint64_t access = ((wanted.access & PH_ACCESS_READ) != 0 ? FI_REMOTE_READ : 0) |
                                ((wanted.access & PH_ACCESS_WRITE) != 0 ? FI_REMOTE_WRITE : 0);
   auto region = registered(memory, access, wanted.key);
   if (!region) return std::move(region.error());
-  const int code = binds_regions_ ? bind(**region, static_cast<LibDoor&>(by).endpoint()) : 0;
+  const int code = binds_regions_ ? bind(**region, static_cast<LibRmaEndpoint&>(by).endpoint()) : 0;
   if (code != 0) return registration_error(code);
   const std::uint64_t key = ::fi_mr_key(region->get());
   return Exposed{.handle = reinterpret_cast<std::uintptr_t>(region->release()),

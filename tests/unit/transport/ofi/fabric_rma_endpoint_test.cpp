@@ -1,6 +1,6 @@
-// Doors of libfabric itself, by its provider tcp;ofi_rxm: what the rules for memory that a peer's
-// card touches rest on. Each test twice: our own memory as it is, and registered as for a provider
-// that wants that (FI_MR_LOCAL), which none here does.
+// RMA endpoints of libfabric itself, by its provider tcp;ofi_rxm: what the rules for memory that a
+// peer's card touches rest on. Each test twice: our own memory as it is, and registered as for a
+// provider that wants that (FI_MR_LOCAL), which none here does.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <photon/memory.h>
@@ -16,13 +16,13 @@
 namespace photon::transport::ofi {
 namespace {
 
-constexpr std::uint64_t kDoorKey = 0x5eed'5eed'1234'5678;
+constexpr std::uint64_t kRmaKey = 0x5eed'5eed'1234'5678;
 constexpr std::size_t kPieces = 4;
 
-// One of two, with its door; what it has been told of operations.
+// One of two, with its RMA endpoint; what it has been told of operations.
 struct Side {
   std::unique_ptr<Fabric> fabric;
-  std::unique_ptr<Door> door;
+  std::unique_ptr<RmaEndpoint> rma_endpoint;
   std::map<const Operation*, bool> over;  // and whether it went well
   std::vector<std::uint64_t> told;        // by writes of the other
 
@@ -41,7 +41,7 @@ struct Side {
   }
 };
 
-class FabricDoor : public testing::TestWithParam<bool> {
+class FabricRmaEndpoint : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     if (!has_fabric()) GTEST_SKIP() << "this build has no libfabric";
@@ -61,12 +61,12 @@ class FabricDoor : public testing::TestWithParam<bool> {
                                  .registers_all = GetParam()});
       if (!opened) GTEST_SKIP() << "no such provider here: " << opened.error().what;
       side->fabric = std::move(*opened);
-      ASSERT_TRUE(side->fabric->traits().has_doors);
-      auto door = side->fabric->open_door();
-      ASSERT_TRUE(door) << door.error().what;
-      side->door = std::move(*door);
+      ASSERT_TRUE(side->fabric->traits().has_rma_endpoints);
+      auto rma_endpoint = side->fabric->open_rma_endpoint();
+      ASSERT_TRUE(rma_endpoint) << rma_endpoint.error().what;
+      side->rma_endpoint = std::move(*rma_endpoint);
     }
-    auto exposed = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL}, *there_.door);
+    auto exposed = there_.fabric->expose({memory_, kRmaKey, PH_ACCESS_ALL}, *there_.rma_endpoint);
     ASSERT_TRUE(exposed) << exposed.error().what;
     exposed_ = *exposed;
     is_exposed_ = true;
@@ -79,7 +79,7 @@ class FabricDoor : public testing::TestWithParam<bool> {
     conceal();
     for (const std::uint64_t handle : handles_) here_.fabric->hide(handle);
     for (Side* side : {&here_, &there_}) {
-      side->door.reset();
+      side->rma_endpoint.reset();
       if (side->fabric != nullptr) side->fabric->stop();
     }
   }
@@ -93,7 +93,7 @@ class FabricDoor : public testing::TestWithParam<bool> {
   }
 
   std::uint64_t there() {
-    const auto to = here_.fabric->insert(there_.door->address());
+    const auto to = here_.fabric->insert(there_.rma_endpoint->address());
     EXPECT_TRUE(to) << to.error().what;
     return to ? *to : 0;
   }
@@ -111,7 +111,7 @@ class FabricDoor : public testing::TestWithParam<bool> {
   void write(std::span<std::byte> source, const Place& at, Operation& operation) {
     here_.over.erase(&operation);
     until([&] {
-      const auto taken = here_.door->write(to_, {source, source_handle_}, at, operation);
+      const auto taken = here_.rma_endpoint->write(to_, {source, source_handle_}, at, operation);
       EXPECT_NE(taken, Taken::failed) << here_.fabric->words();
       return taken != Taken::full;
     });
@@ -136,7 +136,7 @@ class FabricDoor : public testing::TestWithParam<bool> {
   Operation operations_[kPieces];
 };
 
-TEST_P(FabricDoor, a_fabric_that_was_asked_for_none_has_none) {
+TEST_P(FabricRmaEndpoint, a_fabric_that_was_asked_for_none_has_none) {
   auto opened = open_fabric({.provider = "tcp;ofi_rxm",
                              .domain = "auto",
                              .is_one_host = true,
@@ -144,12 +144,12 @@ TEST_P(FabricDoor, a_fabric_that_was_asked_for_none_has_none) {
                              .sends_count = 1,
                              .receives_count = 1});
   ASSERT_TRUE(opened) << opened.error().what;
-  EXPECT_FALSE((*opened)->traits().has_doors);
-  EXPECT_FALSE((*opened)->open_door());
-  EXPECT_FALSE((*opened)->expose({memory_, kDoorKey, PH_ACCESS_ALL}, *there_.door));
+  EXPECT_FALSE((*opened)->traits().has_rma_endpoints);
+  EXPECT_FALSE((*opened)->open_rma_endpoint());
+  EXPECT_FALSE((*opened)->expose({memory_, kRmaKey, PH_ACCESS_ALL}, *there_.rma_endpoint));
 }
 
-TEST_P(FabricDoor, what_is_written_is_there_when_it_is_over_and_nothing_beside_it) {
+TEST_P(FabricRmaEndpoint, what_is_written_is_there_when_it_is_over_and_nothing_beside_it) {
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, std::size_t{1} << 20}) {
     std::fill(memory_.begin(), memory_.end(), std::byte{0});
     write(std::span(source_).first(bytes), place(64), operations_[0]);
@@ -162,7 +162,7 @@ TEST_P(FabricDoor, what_is_written_is_there_when_it_is_over_and_nothing_beside_i
 }
 
 // Else "over" would mean that the bytes have left, which tcp says otherwise.
-TEST_P(FabricDoor, a_write_is_not_over_before_its_bytes_are_there) {
+TEST_P(FabricRmaEndpoint, a_write_is_not_over_before_its_bytes_are_there) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));  // they are connected
   write(std::span(source_).first(1000), place(4096), operations_[1]);
@@ -174,13 +174,13 @@ TEST_P(FabricDoor, a_write_is_not_over_before_its_bytes_are_there) {
   EXPECT_EQ(memory_[5095], std::byte{7});
 }
 
-TEST_P(FabricDoor, what_is_read_has_come_when_it_is_over) {
+TEST_P(FabricRmaEndpoint, what_is_read_has_come_when_it_is_over) {
   std::fill_n(memory_.begin() + 100, 5000, std::byte{9});
   std::vector<std::byte> into(5002);
   const std::uint64_t handle = shown(into, Fabric::Use::destinations);
   until([&] {
-    return here_.door->read_from(to_, {std::span(into).subspan(1, 5000), handle}, place(100),
-                                 operations_[0]) != Taken::full;
+    return here_.rma_endpoint->read_from(to_, {std::span(into).subspan(1, 5000), handle},
+                                         place(100), operations_[0]) != Taken::full;
   });
   ASSERT_TRUE(is_well(operations_[0]));
   EXPECT_EQ(std::count(into.begin(), into.end(), std::byte{9}), 5000);
@@ -190,7 +190,7 @@ TEST_P(FabricDoor, what_is_read_has_come_when_it_is_over) {
 
 // The connection breaks, and with it what else was under way; it is made anew when the provider
 // has noticed. Messages go by another one.
-TEST_P(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
+TEST_P(FabricRmaEndpoint, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
   const auto mail = here_.fabric->insert(there_.fabric->address(0));
   ASSERT_TRUE(mail);
   write(std::span(source_).first(8), place(0), operations_[0]);
@@ -204,7 +204,7 @@ TEST_P(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
   write(std::span(source_).first(1000), place(64), operations_[0]);
   EXPECT_FALSE(is_well(operations_[0])) << "what is concealed is refused";
   EXPECT_EQ(memory_[64], std::byte{0});
-  const auto again = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL}, *there_.door);
+  const auto again = there_.fabric->expose({memory_, kRmaKey, PH_ACCESS_ALL}, *there_.rma_endpoint);
   ASSERT_TRUE(again) << again.error().what;
   exposed_ = *again;
   is_exposed_ = true;
@@ -220,21 +220,22 @@ TEST_P(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
   EXPECT_EQ(box[63], std::byte{5});
 }
 
-// Concealing does not: this is why taking memory back has to end the door if a peer may be writing.
-TEST_P(FabricDoor, the_end_of_a_door_ends_what_a_peer_is_writing) {
+// Concealing does not: this is why taking memory back has to end the RMA endpoint if a peer may be
+// writing.
+TEST_P(FabricRmaEndpoint, the_end_of_a_rma_endpoint_ends_what_a_peer_is_writing) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
   write(source_, place(0), operations_[0]);
   until([&] { return memory_[100'000] == std::byte{7}; });
   conceal();
-  there_.door.reset();
+  there_.rma_endpoint.reset();
   const auto before = memory_;
   EXPECT_FALSE(is_well(operations_[0]));
   EXPECT_TRUE(memory_ == before);
-  auto door = there_.fabric->open_door();
-  ASSERT_TRUE(door) << door.error().what;
-  there_.door = std::move(*door);
-  const auto again = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL}, *there_.door);
+  auto rma_endpoint = there_.fabric->open_rma_endpoint();
+  ASSERT_TRUE(rma_endpoint) << rma_endpoint.error().what;
+  there_.rma_endpoint = std::move(*rma_endpoint);
+  const auto again = there_.fabric->expose({memory_, kRmaKey, PH_ACCESS_ALL}, *there_.rma_endpoint);
   ASSERT_TRUE(again) << again.error().what;
   exposed_ = *again;
   is_exposed_ = true;
@@ -245,34 +246,36 @@ TEST_P(FabricDoor, the_end_of_a_door_ends_what_a_peer_is_writing) {
 }
 
 // Half of it has come. Its data must not have come with the first half: libfabric 1.17 would end
-// this process at the end of the door, by a signal.
-TEST_P(FabricDoor, the_end_of_a_door_ends_a_write_that_is_to_tell_and_tells_nothing) {
+// this process at the end of the RMA endpoint, by a signal.
+TEST_P(FabricRmaEndpoint,
+       the_end_of_a_rma_endpoint_ends_a_write_that_is_to_tell_and_tells_nothing) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
   operations_[0].data = 1;
   write(source_, place(0), operations_[0]);
   until([&] { return memory_[100'000] == std::byte{7}; });
   conceal();
-  there_.door.reset();
+  there_.rma_endpoint.reset();
   EXPECT_FALSE(is_well(operations_[0]));
   EXPECT_TRUE(there_.told.empty());
 }
 
-TEST_P(FabricDoor, the_end_of_a_door_ends_what_a_peer_is_reading) {
+TEST_P(FabricRmaEndpoint, the_end_of_a_rma_endpoint_ends_what_a_peer_is_reading) {
   std::vector<std::byte> into(memory_.size());
   std::fill(memory_.begin(), memory_.end(), std::byte{9});
   const std::uint64_t handle = shown(into, Fabric::Use::destinations);
   until([&] {
-    return here_.door->read_from(to_, {into, handle}, place(0), operations_[0]) != Taken::full;
+    return here_.rma_endpoint->read_from(to_, {into, handle}, place(0), operations_[0]) !=
+           Taken::full;
   });
   until([&] { return into[100'000] == std::byte{9}; });
   conceal();
-  there_.door.reset();
+  there_.rma_endpoint.reset();
   EXPECT_FALSE(is_well(operations_[0]));
 }
 
 // The connection breaks with half of one here, and others behind it.
-TEST_P(FabricDoor, the_end_of_a_writer_harms_nobody_and_tells_nothing) {
+TEST_P(FabricRmaEndpoint, the_end_of_a_writer_harms_nobody_and_tells_nothing) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
   for (std::uint64_t i = 0; i < kPieces; ++i) {
@@ -281,18 +284,18 @@ TEST_P(FabricDoor, the_end_of_a_writer_harms_nobody_and_tells_nothing) {
           operations_[i]);
   }
   until([&] { return memory_[100'000] == std::byte{7}; });
-  here_.door.reset();
+  here_.rma_endpoint.reset();
   for (int i = 0; i < 10'000; ++i) there_.look();
-  there_.door.reset();
+  there_.rma_endpoint.reset();
   EXPECT_TRUE(there_.told.empty());
 }
 
-// Whose own end of the door ends has nothing under way, whether its peer answers or not.
-TEST_P(FabricDoor, the_end_of_our_door_ends_our_pieces) {
+// Whose own end of the RMA endpoint ends has nothing under way, whether its peer answers or not.
+TEST_P(FabricRmaEndpoint, the_end_of_our_rma_endpoint_ends_our_pieces) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
   write(std::span(source_).first(8), place(8), operations_[1]);  // nobody looks there
-  here_.door.reset();
+  here_.rma_endpoint.reset();
   std::fill(source_.begin(), source_.end(), std::byte{0xee});
   here_.over.clear();
   for (int i = 0; i < 1000; ++i) {
@@ -302,7 +305,7 @@ TEST_P(FabricDoor, the_end_of_our_door_ends_our_pieces) {
   EXPECT_EQ(std::count(memory_.begin(), memory_.end(), std::byte{0xee}), 0);
 }
 
-TEST_P(FabricDoor, a_write_that_bears_data_tells_it_once_when_its_bytes_are_there) {
+TEST_P(FabricRmaEndpoint, a_write_that_bears_data_tells_it_once_when_its_bytes_are_there) {
   ASSERT_EQ(here_.fabric->traits().data_bytes, 8u);
   constexpr std::uint64_t kData = 0x8765'4321'0fed'cba9;
   operations_[0].data = kData;
@@ -317,7 +320,7 @@ TEST_P(FabricDoor, a_write_that_bears_data_tells_it_once_when_its_bytes_are_ther
 }
 
 // What a piece tells can be read before anything that its initiator said when it was over.
-TEST_P(FabricDoor, what_a_write_tells_comes_before_its_initiator_knows_that_it_is_over) {
+TEST_P(FabricRmaEndpoint, what_a_write_tells_comes_before_its_initiator_knows_that_it_is_over) {
   for (std::uint64_t i = 0; i < 500; ++i) {
     operations_[0].data = i;
     write(std::span(source_).first(100'000), place(0), operations_[0]);
@@ -328,7 +331,7 @@ TEST_P(FabricDoor, what_a_write_tells_comes_before_its_initiator_knows_that_it_i
   }
 }
 
-TEST_P(FabricDoor, a_write_that_is_refused_tells_nothing) {
+TEST_P(FabricRmaEndpoint, a_write_that_is_refused_tells_nothing) {
   operations_[0].data = 1;
   Place wrong = place(64);
   ++wrong.key;
@@ -338,7 +341,7 @@ TEST_P(FabricDoor, a_write_that_is_refused_tells_nothing) {
   EXPECT_TRUE(there_.told.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(, FabricDoor, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(, FabricRmaEndpoint, testing::Bool(),
                          [](const auto& one) { return one.param ? "registered" : "as_it_is"; });
 
 }  // namespace

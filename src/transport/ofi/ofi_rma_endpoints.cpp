@@ -1,5 +1,5 @@
-// The doors of ours by which pieces leave: as a rule one, and another where that one does not come
-// to reach a peer.
+// The RMA endpoints of ours by which pieces leave: as a rule one, and another where that one does
+// not come to reach a peer.
 #include <utility>
 
 #include "transport/ofi/transport_impl.hpp"
@@ -8,59 +8,61 @@ namespace photon::transport::ofi {
 
 namespace {
 
-// A door costs much memory (docs/ofi.md, Known defects), and a peer that computes is not reached by
-// any.
-constexpr std::size_t kMostDoors = 2;
+// An RMA endpoint costs much memory (docs/ofi.md, Known defects), and a peer that computes is not
+// reached by any.
+constexpr std::size_t kMostRmaEndpoints = 2;
 
 }  // namespace
 
-bool OfiTransport::has_our_door() {
-  if (!doors_.empty() || is_doorless_) return !is_doorless_;
-  auto opened = parts_.fabric->open_door();
+bool OfiTransport::has_our_rma_endpoint() {
+  if (!rma_endpoints_.empty() || has_no_rma_endpoint_) return !has_no_rma_endpoint_;
+  auto opened = parts_.fabric->open_rma_endpoint();
   if (opened) {
-    doors_.push_back(std::move(*opened));
+    rma_endpoints_.push_back(std::move(*opened));
     return true;
   }
   PHOTON_LOG(log_, error, "ofi: large payload goes by records from here on: %s",
              opened.error().what.c_str());
-  is_doorless_ = true;
+  has_no_rma_endpoint_ = true;
   return false;
 }
 
 // As dial_by_another() does it for messages. What is under way shows that the peer is reached; and
-// so nothing of its pieces is by two doors of ours at a time.
+// so nothing of its pieces is by two RMA endpoints of ours at a time.
 void OfiTransport::go_by_another(OfiPeer& peer) {
-  const std::size_t by = peer.door_by + 1;
-  if (by == kMostDoors || peer.has_pieces_under_way()) return peer.door_full.over();
-  if (peer.door_full.again(time_.now_ns()) < kUnreachedNs) return;
-  peer.door_full.over();
-  if (by == doors_.size()) {
+  const std::size_t by = peer.rma_endpoint_by + 1;
+  if (by == kMostRmaEndpoints || peer.has_pieces_under_way()) return peer.rma_endpoint_full.over();
+  if (peer.rma_endpoint_full.again(time_.now_ns()) < kUnreachedNs) return;
+  peer.rma_endpoint_full.over();
+  if (by == rma_endpoints_.size()) {
     if (opens_no_more_) return;
-    auto opened = parts_.fabric->open_door();
+    auto opened = parts_.fabric->open_rma_endpoint();
     if (!opened) return opens_none(opened.error());
-    doors_.push_back(std::move(*opened));
+    rma_endpoints_.push_back(std::move(*opened));
   }
-  PHOTON_LOG(log_, info, "ofi: provider %s has not reached memory of rank %u: another door tries",
+  PHOTON_LOG(log_, info,
+             "ofi: provider %s has not reached memory of rank %u: another RMA endpoint tries",
              parts_.fabric->traits().provider.c_str(), peer.rank);
-  peer.door_by = by;
+  peer.rma_endpoint_by = by;
 }
 
 // False: the provider takes none now.
 bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next) {
-  if (!has_our_door()) {
+  if (!has_our_rma_endpoint()) {
     answer_done(slot, PH_ERR_SYSTEM);
     peer.pieces->dismiss(slot);
     return true;
   }
-  Door& door = *doors_[peer.door_by];
+  RmaEndpoint& rma_endpoint = *rma_endpoints_[peer.rma_endpoint_by];
   const PostedPiece& piece = slot.piece;
   const bool is_write = piece.source != nullptr;
   auto* own = is_write ? const_cast<std::byte*>(piece.source) : piece.destination;
   const Buffer buffer{{own, piece.size_bytes}, piece.local};
   slot.operation.data = data_of(peer, slot);
   const auto go = [&] {
-    return is_write ? door.write(peer.door_to, buffer, next.place, slot.operation)
-                    : door.read_from(peer.door_to, buffer, next.place, slot.operation);
+    return is_write
+               ? rma_endpoint.write(peer.rma_endpoint_to, buffer, next.place, slot.operation)
+               : rma_endpoint.read_from(peer.rma_endpoint_to, buffer, next.place, slot.operation);
   };
   Taken taken = go();
   if (taken == Taken::refused && slot.operation.data) {  // it carries data with messages only?
@@ -68,17 +70,17 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
     taken = go();
     is_dataless_ = taken == Taken::yes;
   }
-  if (taken != Taken::full) peer.door_full.over();
+  if (taken != Taken::full) peer.rma_endpoint_full.over();
   switch (taken) {
     case Taken::full: go_by_another(peer); return false;
     case Taken::no_way:
-      if (!is_way_awaited(peer.no_way_to_door_ns))
+      if (!is_way_awaited(peer.no_way_to_rma_endpoint_ns))
         mute(peer, " cannot be sent to: " + parts_.fabric->words());
       return false;
     case Taken::yes:
-      peer.no_way_to_door_ns = 0;
+      peer.no_way_to_rma_endpoint_ns = 0;
       ++taken_count_;
-      peer.pieces->taken(slot, next.door);
+      peer.pieces->taken(slot, next.rma_endpoint);
       ++under_way_;
       if (!parts_.fabric->traits().progresses_itself) static_cast<void>(flusher_.note());
       return true;
@@ -90,8 +92,8 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
       return true;
     case Taken::over:
     case Taken::failed:
-      peer.door_words = parts_.fabric->words();
-      peer.pieces->failed(slot, next.door);
+      peer.rma_endpoint_words = parts_.fabric->words();
+      peer.pieces->failed(slot, next.rma_endpoint);
       return true;
   }
   return true;
@@ -109,24 +111,24 @@ void OfiTransport::go_on_stalled() {
 
 // libfabric 1.17 keeps what it waits for of an endpoint that has ended, and fi_trywait() crashes on
 // it: from then on sleeps are naps.
-// Its pieces are nobody's any more; those of peers that live go by another door, when their owner's
-// has ended: else bytes of the first time could arrive after those of the second. What the queue
-// holds of the old one is read before a slot is used again.
-void OfiTransport::end_our_doors() {
-  is_ending_door_ = true;
-  if (!doors_.empty()) is_wait_broken_ = true;
-  doors_.clear();
+// Its pieces are nobody's any more; those of peers that live go by another RMA endpoint, when their
+// owner's has ended: else bytes of the first time could arrive after those of the second. What the
+// queue holds of the old one is read before a slot is used again.
+void OfiTransport::end_our_rma_endpoints() {
+  is_ending_rma_endpoint_ = true;
+  if (!rma_endpoints_.empty()) is_wait_broken_ = true;
+  rma_endpoints_.clear();
   while (look()) {
   }
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
-    peer->door_by = 0;
-    peer->door_full.over();
+    peer->rma_endpoint_by = 0;
+    peer->rma_endpoint_full.over();
     if (!peer->has_pieces_under_way()) continue;
     for (Pieces::Slot& slot : peer->pieces->slots())
       if (slot.state == Pieces::Slot::State::under_way) piece_failed(slot.operation);
   }
-  is_ending_door_ = false;
+  is_ending_rma_endpoint_ = false;
   for (const auto& peer : peers_)
     if (peer != nullptr) go_on(*peer);
 }

@@ -1,10 +1,10 @@
-// The doors of one FakeFabric, its memory that is exposed, and the pieces it has under way: moved
-// late, refused now and then, or failing, as the test says.
+// The RMA endpoints of one FakeFabric, its memory that is exposed, and the pieces it has under way:
+// moved late, refused now and then, or failing, as the test says.
 //
 // As with tcp;ofi_rxm: the peer's side looks at the key when a piece begins, and what has begun
-// goes on until its door ends; a piece that fails takes all others to that door with it; what a
-// door has written when it ends still lands, as long as the peer's door is open.
-// Owner: FakeFabric. Doors find each other by a registry of the process.
+// goes on until its RMA endpoint ends; a piece that fails takes all others to that RMA endpoint
+// with it; what an RMA endpoint has written when it ends still lands, as long as the peer's RMA
+// endpoint is open. Owner: FakeFabric. RMA endpoints find each other by a registry of the process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,33 +27,33 @@
 
 namespace photon::test {
 
-class FakeDoors {
+class FakeRmaEndpoints {
  public:
   using Operation = transport::ofi::Operation;
   using Place = transport::ofi::Place;
   using Taken = transport::ofi::Taken;
   using Buffer = transport::ofi::Buffer;
   struct Manners {
-    unsigned refuses_every = 0;    // each so-manieth piece is refused once
-    unsigned completes_after = 0;  // so many step()s after it began
-    std::size_t pieces_count = 0;  // under way at a time, at most
-    std::size_t told_count = 0;    // likewise, of what peers' writes tell
-    bool refuses_data = false;     // of writes
-    unsigned dead_doors = 0;       // so many take nothing, the first ones
+    unsigned refuses_every = 0;       // each so-manieth piece is refused once
+    unsigned completes_after = 0;     // so many step()s after it began
+    std::size_t pieces_count = 0;     // under way at a time, at most
+    std::size_t told_count = 0;       // likewise, of what peers' writes tell
+    bool refuses_data = false;        // of writes
+    unsigned dead_rma_endpoints = 0;  // so many take nothing, the first ones
     // Of our own memory that a piece uses.
     std::function<void(const Buffer& own, bool is_written)> check_own = [](const Buffer&, bool) {};
   };
-  explicit FakeDoors(Manners manners) : manners_(std::move(manners)) {}
-  ~FakeDoors() { EXPECT_EQ(exposed_, 0u) << "memory that is still exposed"; }
-  FakeDoors(const FakeDoors&) = delete;
-  FakeDoors& operator=(const FakeDoors&) = delete;
+  explicit FakeRmaEndpoints(Manners manners) : manners_(std::move(manners)) {}
+  ~FakeRmaEndpoints() { EXPECT_EQ(exposed_, 0u) << "memory that is still exposed"; }
+  FakeRmaEndpoints(const FakeRmaEndpoints&) = delete;
+  FakeRmaEndpoints& operator=(const FakeRmaEndpoints&) = delete;
 
   base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted,
-                                               const transport::ofi::Door& by) {
+                                               const transport::ofi::RmaEndpoint& by) {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    const std::uint64_t door = dynamic_cast<const FakeDoor&>(by).number();
-    all.shown[wanted.key] = {door, wanted.memory, wanted.access};
+    const std::uint64_t rma_endpoint = dynamic_cast<const FakeRmaEndpoint&>(by).number();
+    all.shown[wanted.key] = {rma_endpoint, wanted.memory, wanted.access};
     ++exposed_;
     return transport::ofi::Exposed{.handle = wanted.key, .begin = kBegin, .key = wanted.key};
   }
@@ -63,9 +63,9 @@ class FakeDoors {
     EXPECT_EQ(all.shown.erase(exposed.handle), 1u);
     --exposed_;
   }
-  std::unique_ptr<transport::ofi::Door> open() {
+  std::unique_ptr<transport::ofi::RmaEndpoint> open() {
     ++opened_;
-    return std::make_unique<FakeDoor>(*this);
+    return std::make_unique<FakeRmaEndpoint>(*this);
   }
 
   // The fabric's: a look; whether a piece is due, and well; moves it.
@@ -115,7 +115,8 @@ class FakeDoors {
   }
 
   // The test's.
-  // Moves and tells the piece that is due next, but does not say so: its door fails it later.
+  // Moves and tells the piece that is due next, but does not say so: its RMA endpoint fails it
+  // later.
   void land_unanswered() { ASSERT_TRUE(land_unanswered_if_well()); }
   bool land_unanswered_if_well() {
     auto& all = registry();
@@ -129,7 +130,8 @@ class FakeDoors {
     }
     return false;
   }
-  // What is told is not read meanwhile, by a flusher neither; when our door ends, it goes with it.
+  // What is told is not read meanwhile, by a flusher neither; when our RMA endpoint ends, it goes
+  // with it.
   void hold_told(bool holds = true) {
     const std::scoped_lock lock(registry().mutex);
     holds_told_ = holds;
@@ -161,11 +163,11 @@ class FakeDoors {
     bool has_landed = false;
   };
   struct Shown {
-    std::uint64_t door = 0;
+    std::uint64_t rma_endpoint = 0;
     std::span<std::byte> memory;
     std::uint32_t access = 0;
   };
-  // A write whose door has ended.
+  // A write whose RMA endpoint has ended.
   struct Late {
     std::uint64_t to = 0;
     std::byte* theirs = nullptr;
@@ -176,24 +178,25 @@ class FakeDoors {
     std::mutex mutex;
     std::vector<Late> late;
     std::uint64_t numbers = 0;
-    std::map<std::uint64_t, FakeDoors*> doors;
+    std::map<std::uint64_t, FakeRmaEndpoints*> rma_endpoints;
     std::map<std::uint64_t, Shown> shown;  // by key
   };
-  class FakeDoor final : public transport::ofi::Door {
+  class FakeRmaEndpoint final : public transport::ofi::RmaEndpoint {
    public:
-    explicit FakeDoor(FakeDoors& owner)
-        : owner_(owner), is_dead_(owner.opened_ <= owner.manners_.dead_doors) {
+    explicit FakeRmaEndpoint(FakeRmaEndpoints& owner)
+        : owner_(owner), is_dead_(owner.opened_ <= owner.manners_.dead_rma_endpoints) {
       auto& all = registry();
       const std::scoped_lock lock(all.mutex);
       number_ = ++all.numbers;
-      all.doors[number_] = &owner_;
+      all.rma_endpoints[number_] = &owner_;
       std::memcpy(address_, &number_, sizeof number_);
     }
-    ~FakeDoor() override {
+    ~FakeRmaEndpoint() override {
       auto& all = registry();
       const std::scoped_lock lock(all.mutex);
-      all.doors.erase(number_);
-      for (const auto& [key, one] : all.shown) EXPECT_NE(one.door, number_) << "concealed first";
+      all.rma_endpoints.erase(number_);
+      for (const auto& [key, one] : all.shown)
+        EXPECT_NE(one.rma_endpoint, number_) << "concealed first";
       ++owner_.ended_;
       // As cards do; what was not read is lost.
       std::erase_if(owner_.told_, [this](const auto& one) { return one.first == number_; });
@@ -225,7 +228,7 @@ class FakeDoors {
     }
 
    private:
-    FakeDoors& owner_;
+    FakeRmaEndpoints& owner_;
     const bool is_dead_;
     std::uint64_t number_ = 0;
     std::byte address_[sizeof number_] = {};
@@ -235,16 +238,16 @@ class FakeDoors {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
     std::erase_if(all.late, [&](const Late& one) {
-      const auto door = all.doors.find(one.to);
-      if (door == all.doors.end() || door->second != this) return false;
+      const auto rma_endpoint = all.rma_endpoints.find(one.to);
+      if (rma_endpoint == all.rma_endpoints.end() || rma_endpoint->second != this) return false;
       std::memcpy(one.theirs, one.bytes.data(), one.bytes.size());
       if (one.data) tell(all, one.to, *one.data);
       return true;
     });
   }
-  static void tell(Registry& all, std::uint64_t door, std::uint64_t data) {
-    FakeDoors& owner = *all.doors.at(door);
-    owner.told_.push_back({door, data});
+  static void tell(Registry& all, std::uint64_t rma_endpoint, std::uint64_t data) {
+    FakeRmaEndpoints& owner = *all.rma_endpoints.at(rma_endpoint);
+    owner.told_.push_back({rma_endpoint, data});
     EXPECT_LE(owner.told_.size(), owner.manners_.told_count) << "more is told than was announced";
   }
   static Registry& registry() {
@@ -252,7 +255,7 @@ class FakeDoors {
     return all;
   }
   bool is_well(const Registry& all, const Piece& one) const {
-    return one.theirs != nullptr && !fails_ && all.doors.count(one.to) != 0;
+    return one.theirs != nullptr && !fails_ && all.rma_endpoints.count(one.to) != 0;
   }
   void check_own(const Buffer& own, bool is_written) const { manners_.check_own(own, is_written); }
   Taken begin(Piece piece, const Place& place) noexcept {
@@ -261,14 +264,14 @@ class FakeDoors {
     if (manners_.refuses_every != 0 && ++asked_ % manners_.refuses_every == 0) return Taken::full;
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    const auto door = all.doors.find(piece.to);
+    const auto rma_endpoint = all.rma_endpoints.find(piece.to);
     const auto found = all.shown.find(place.key);
-    if (door != all.doors.end() && found != all.shown.end()) {
+    if (rma_endpoint != all.rma_endpoints.end() && found != all.shown.end()) {
       const Shown& one = found->second;
       const std::uint64_t offset = place.address - kBegin;
       const std::uint32_t access = piece.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
-      if (piece.to == one.door && (one.access & access) != 0 && offset <= one.memory.size() &&
-          piece.size_bytes <= one.memory.size() - offset)
+      if (piece.to == one.rma_endpoint && (one.access & access) != 0 &&
+          offset <= one.memory.size() && piece.size_bytes <= one.memory.size() - offset)
         piece.theirs = one.memory.data() + offset;
     }
     piece.due = steps_ + manners_.completes_after;
@@ -282,7 +285,7 @@ class FakeDoors {
   std::deque<Piece> pieces_;
   // Of what peers' writes tell, under the registry's mutex: a test's thread and a flusher look.
   bool holds_told_ = false;
-  std::deque<std::pair<std::uint64_t, std::uint64_t>> told_;  // by which door
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> told_;  // by which RMA endpoint
   std::uint64_t steps_ = 0;
   unsigned asked_ = 0;
   // The test's thread sets and reads them while a flusher calls.
