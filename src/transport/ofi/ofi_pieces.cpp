@@ -49,8 +49,8 @@ Pieces::Slot* Pieces::add(const PostedPiece& piece) noexcept {
   return nullptr;
 }
 
-void Pieces::ask(Lease& lease, std::uint64_t key) {
-  lease.state = Lease::State::asked;
+void Pieces::ask(RkeyLease& lease, std::uint64_t key) {
+  lease.state = RkeyLease::State::asked;
   say(MessageKind::ask, key);
 }
 
@@ -64,25 +64,25 @@ Pieces::Next Pieces::next(const Slot& slot) {
   if (key == 0) return over(PH_ERR_KEY);  // of no registration
   const auto found = leases_.find(key);
   if (found == leases_.end()) {
-    Lease& lease = leases_[key];
+    RkeyLease& lease = leases_[key];
     lease.is_kept = has_used(key);
     ask(lease, key);
     return {};
   }
-  Lease& lease = found->second;
+  RkeyLease& lease = found->second;
   const Grant& granted = lease.granted;
   switch (lease.state) {
-    case Lease::State::asked:
-    case Lease::State::called: return {};
-    case Lease::State::refused:
+    case RkeyLease::State::asked:
+    case RkeyLease::State::called: return {};
+    case RkeyLease::State::refused:
       if (!slot.is_in_doubt()) return over(granted.status);
       ask(lease, key);  // behind the end of that RMA endpoint
       return {};
-    case Lease::State::held: break;
+    case RkeyLease::State::held: break;
   }
   if (slot.is_in_doubt()) return {};  // until the end of that RMA endpoint
   if (slot.failed == granted.rma_endpoint) return {.kind = Next::Kind::fault};
-  if (lease.is_stained) return {};
+  if (lease.is_tainted) return {};
   if (const ph_status status = granted.check(slot.piece); status != PH_OK) return over(status);
   if (slot.is_named() && room_for_names() == 0) return {};  // until it has heard of some
   return {
@@ -112,9 +112,9 @@ void Pieces::leave(Slot& slot) {
 // One that went by an RMA endpoint that has ended since is proved over already.
 void Pieces::recall(Slot& slot) {
   leave(slot);
-  Lease& lease = leases_[slot.piece.key];
+  RkeyLease& lease = leases_[slot.piece.key];
   const bool is_of_lease = lease.granted.rma_endpoint == slot.rma_endpoint;
-  if (is_of_lease) lease.is_stained = true;
+  if (is_of_lease) lease.is_tainted = true;
   if (is_of_lease || slot.is_in_doubt()) want_end_of(slot.rma_endpoint);
 }
 
@@ -148,28 +148,28 @@ void Pieces::failed(Slot& slot, std::uint64_t rma_endpoint) {
   if (was_under_way && slot.is_in_doubt()) want_end_of(rma_endpoint);
   const auto found = leases_.find(slot.piece.key);
   if (found == leases_.end()) return;
-  Lease& lease = found->second;
-  if (was_under_way && lease.granted.rma_endpoint == rma_endpoint) lease.is_stained = true;
-  if (lease.state == Lease::State::held && lease.granted.rma_endpoint == rma_endpoint)
+  RkeyLease& lease = found->second;
+  if (was_under_way && lease.granted.rma_endpoint == rma_endpoint) lease.is_tainted = true;
+  if (lease.state == RkeyLease::State::held && lease.granted.rma_endpoint == rma_endpoint)
     ask(lease, slot.piece.key);
 }
 
 bool Pieces::told(const TellBody& answer) {
   const auto found = leases_.find(answer.key);
-  if (found == leases_.end() || found->second.state != Lease::State::asked) return false;
+  if (found == leases_.end() || found->second.state != RkeyLease::State::asked) return false;
   const bool is_well = answer.status == PH_OK
                            ? answer.rma_endpoint != 0 && answer.size_bytes != 0 &&
                                  answer.rma_endpoint_bytes <= answer.rma_endpoint_address.size()
                            : is_refusal(answer.status);
   if (!is_well || !learn(answer.told)) return false;
-  if (found->second.granted.rma_endpoint != answer.rma_endpoint) found->second.is_stained = false;
+  if (found->second.granted.rma_endpoint != answer.rma_endpoint) found->second.is_tainted = false;
   found->second.granted = {.status = static_cast<ph_status>(answer.status),
                            .access = answer.access,
                            .address = answer.address,
                            .size_bytes = answer.size_bytes,
                            .begin = {answer.begin, answer.rma_endpoint_key},
                            .rma_endpoint = answer.rma_endpoint};
-  found->second.state = answer.status == PH_OK ? Lease::State::held : Lease::State::refused;
+  found->second.state = answer.status == PH_OK ? RkeyLease::State::held : RkeyLease::State::refused;
   return true;
 }
 
@@ -239,8 +239,8 @@ std::size_t Pieces::nameable() const noexcept {
 // Not one that we have given back meanwhile, nor one that ended with its RMA endpoint.
 void Pieces::called_back(std::uint64_t key) {
   const auto found = leases_.find(key);
-  if (found != leases_.end() && found->second.state == Lease::State::held)
-    found->second.state = Lease::State::called;
+  if (found != leases_.end() && found->second.state == RkeyLease::State::held)
+    found->second.state = RkeyLease::State::called;
 }
 
 // What is under way by it fails, and waits for the answer.
@@ -248,7 +248,7 @@ void Pieces::rma_endpoint_ended(std::uint64_t rma_endpoint) {
   for (auto one = leases_.begin(); one != leases_.end();) {
     auto& [key, lease] = *one;
     const bool is_by_it =
-        (lease.state == Lease::State::held || lease.state == Lease::State::called) &&
+        (lease.state == RkeyLease::State::held || lease.state == RkeyLease::State::called) &&
         lease.granted.rma_endpoint == rma_endpoint;
     if (is_by_it && lease.under_way == 0) {
       one = leases_.erase(one);
@@ -273,10 +273,10 @@ bool Pieces::is_wanted(std::uint64_t key) const noexcept {
 void Pieces::tidy() {
   for (auto one = leases_.begin(); one != leases_.end();) {
     auto& [key, lease] = *one;
-    const bool is_held = lease.state == Lease::State::held;
-    const bool is_called = lease.state == Lease::State::called;
-    const bool is_refused = lease.state == Lease::State::refused;
-    if (lease.under_way != 0 || (lease.is_stained && !is_refused) ||
+    const bool is_held = lease.state == RkeyLease::State::held;
+    const bool is_called = lease.state == RkeyLease::State::called;
+    const bool is_refused = lease.state == RkeyLease::State::refused;
+    if (lease.under_way != 0 || (lease.is_tainted && !is_refused) ||
         !(is_called || is_refused || (is_held && !lease.is_kept)) || (is_held && is_wanted(key))) {
       ++one;
       continue;
@@ -298,7 +298,7 @@ void Pieces::give_all() {
   for (Slot& slot : slots_)  // nobody will hear of them, and nothing is asked for them any more
     if (slot.state == Slot::State::waits) slot.state = Slot::State::free;
   for (auto& [key, lease] : leases_)
-    if (lease.state == Lease::State::held) lease.state = Lease::State::called;
+    if (lease.state == RkeyLease::State::held) lease.state = RkeyLease::State::called;
   tidy();
 }
 

@@ -13,7 +13,7 @@
 //           held -- called_back() --> called -- no piece is under way: given --> none
 //           held -- a piece by that RMA endpoint failed: ask --> asked
 //           held, called -- rma_endpoint_ended() --> none, or asked if a piece is under way
-//   stained: a piece of it was recalled, or failed. Nothing goes by it, nor is it given back, until
+//   tainted: a piece of it was recalled, or failed. Nothing goes by it, nor is it given back, until
 //            its RMA endpoint has ended: the peer is told to, or does it as nothing is given back.
 //
 // A key that is asked for a second time is kept until it is called back: memory that is used once,
@@ -141,10 +141,10 @@ class Pieces {
 
     ph_status check(const PostedPiece& piece) const noexcept;
   };
-  struct Lease {
+  struct RkeyLease {
     enum class State : std::uint8_t { asked, held, called, refused } state = State::asked;
     bool is_kept = false;
-    bool is_stained = false;
+    bool is_tainted = false;
     std::uint32_t under_way = 0;
     Grant granted;
   };
@@ -156,7 +156,7 @@ class Pieces {
   void want_end_of(std::uint64_t rma_endpoint);
   bool is_wanted(std::uint64_t key) const noexcept;
   void say(MessageKind kind, std::uint64_t key) { words_.push({kind, {key, 0}, 0}); }
-  void ask(Lease& lease, std::uint64_t key);
+  void ask(RkeyLease& lease, std::uint64_t key);
   void remember(std::uint64_t key) noexcept;
   bool has_used(std::uint64_t key) const noexcept;
 
@@ -164,7 +164,7 @@ class Pieces {
   std::vector<Slot> slots_;
   std::size_t under_way_ = 0;
   std::size_t first_ = 0;
-  std::map<std::uint64_t, Lease> leases_;  // by key
+  std::map<std::uint64_t, RkeyLease> leases_;  // by key
   std::uint64_t ending_ = 0;  // the latest RMA endpoint that we have told its owner to end
   std::uint64_t named_ = 0;   // pieces that went with a name, each time
   std::uint64_t seen_ = 0;    // of them the peer has said to have heard of
