@@ -1,5 +1,5 @@
 // Where one rank keeps the sources and destinations of its operations: half of them in a slab that
-// it registers, so that network cards may know it for long, half elsewhere, as it comes.
+// it registers, so that NICs may know it for long, half elsewhere, as it comes.
 //
 // Invariant: what was taken stays where it is until the end of the run.
 // Owner: the oracle; registered by the runner. Threads: one.

@@ -39,7 +39,7 @@ void Generator::draw_options(bool has_many) {
   program_.options.emplace_back("oversubscribed", "no");
 }
 
-// What a card may know of a rank's own memory. Draws of their own, so that the others are what they
+// What a NIC may know of a rank's own memory. Draws of their own, so that the others are what they
 // were before there were these.
 void Generator::draw_cache(transport::sim::Random random) {
   constexpr std::array<std::uint64_t, 3> kBytes = {16 << 10, 64 << 10, 1 << 20};

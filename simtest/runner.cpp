@@ -232,7 +232,7 @@ Result Runner::run() {
 
 namespace {
 
-// Where our own card refuses memory such an operation fails in the middle, and nothing tells when:
+// Where our own NIC refuses memory such an operation fails in the middle, and nothing tells when:
 // tests/unit/engine/alone_test.cpp has that.
 Program without_alone(Program program) {
   for (auto& steps : program.steps)

@@ -121,7 +121,7 @@ ph_status Runner::attempt(Operation& op) {
   return status;
 }
 
-// So that what a card keeps of it is given back, be it in use or not.
+// So that what a NIC keeps of it is given back, be it in use or not.
 void Runner::show_slab_anew(ph_rank rank) {
   ph_region& slab = seats_[rank].slab;
   const std::span<std::byte> bytes = oracle_.own_memory(rank).slab();

@@ -93,7 +93,7 @@ class World {
   // Then also: which engine of a rank holds on to anything or to a link to a dead rank, or took
   // more memory than its settings say.
   std::string leftovers() const;
-  // And what all ranks' cards were asked to register.
+  // And what all ranks' NICs were asked to register.
   engine::SourceCache::Counts sources() const noexcept;
 
  private:

@@ -75,7 +75,7 @@ PH_API ph_status ph_unregister(ph_context *context, uint64_t key);
  * Status:   PH_ERR_KEY (no such registration), PH_ERR_ARGUMENT for memory of ph_alloc(),
  *           PH_ERR_STATE, PH_ERR_FORKED.
  * Threads:  any. Over shared memory it issues no barrier, makes no system call and waits for the
- *           lane's lock alone. Over networks each open lane lets go of what it or a peer's card
+ *           lane's lock alone. Over networks each open lane lets go of what it or a peer's NIC
  *           knows of the key: over tcp at once, over libfabric within 20 ms a lane.
  */
 PH_API ph_status ph_revoke(ph_context *context, uint64_t key);

@@ -45,7 +45,7 @@ enum {
 
 /*
  * PH_ALONE, of puts and gets and their vectored forms, however small: the bytes are moved by this
- * process (mapped memory), by the kernel (CMA) or by network cards, and never by a record that the
+ * process (mapped memory), by the kernel (CMA) or by NICs, and never by a record that the
  * target's process has to place or answer. So a put arrives, and a get ends, although the target
  * makes no call.
  *  - PH_ERR_NOT_FOUND: there is no such way to all of the bytes, and nothing was sent. Over tcp
@@ -53,11 +53,11 @@ enum {
  *  - PH_AGAIN: also while the peer has not met this rank yet (first contact, which needs progress
  *    of both): after it this call says PH_OK or PH_ERR_NOT_FOUND.
  *  - If the way goes while the operation is under way, the operation fails: PH_ERR_SYSTEM where the
- *    kernel or our own card refuses the rest, be it that the peer has ended and nobody knows it
+ *    kernel or our own NIC refuses the rest, be it that the peer has ended and nobody knows it
  *    here; PH_ERR_PEER or PH_ERR_DEPARTED where that is known. Some bytes may have moved.
  *  - A remote id needs its target all the same: it travels as a record and is seen when the target
  *    probes. What was posted to the same rank before, and waits for it, goes first.
- *  - Over libfabric the first operation under a key asks its owner for the card's own key, which
+ *  - Over libfabric the first operation under a key asks its owner for the NIC's own key, which
  *    takes the owner's progress; some providers move bytes in the target's process (docs/ofi.md).
  */
 

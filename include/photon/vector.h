@@ -16,7 +16,7 @@
  *  - Pieces go in no order, as bytes of overlapping operations do. A destination of a strided form
  *    must not overlap itself (PH_ERR_ARGUMENT); where destinations of a list overlap, each shared
  *    byte is one of those that go there. Sources may overlap and repeat.
- *  - Memory that a network card reads is shown to it piece by piece unless it lies in one
+ *  - Memory that a NIC reads is shown to it piece by piece unless it lies in one
  *    registration: register what you send from (docs/posted-writes.md).
  */
 #ifndef PHOTON_VECTOR_H

@@ -58,7 +58,7 @@ ph_status take_back(ph_context* context, Begin begin) noexcept {
   const ph_status begun = in_lane(context, [&](auto& engine, auto&) {
     const ph_status status = begin(engine, removal);
     if (removal.is_due) let_go = engine.let_go_of(removal);
-    // Nobody's copy is waited for: then only what cards and their peers know has to be let go of.
+    // Nobody's copy is waited for: then only what NICs and their peers know has to be let go of.
     is_visiting = !removal.is_sure || engine.transport().quiesces();
     return status;
   });

@@ -27,7 +27,7 @@ enum class TransportChoice : std::uint8_t { automatic, shm, sim, tcp, mixed, ofi
 // The far side of the mixed transport.
 enum class NetworkChoice : std::uint8_t { tcp, ofi };
 enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
-// What memory a network card keeps registered when no operation uses it.
+// What memory a NIC keeps registered when no operation uses it.
 enum class SourceCacheKeeps : std::uint8_t { registered, all };
 enum class ShmCma : std::uint8_t { automatic, off, on };
 enum class ShmCopies : std::uint8_t { automatic, plain, streamed, staged };

@@ -116,7 +116,7 @@ constexpr Field kFields[] = {
     number("mapped_min", &Config::mapped_min, {33, kAny},
            "Puts of at least this many bytes are copied straight to memory that is mapped here."),
     number("direct_min", &Config::direct_min, {0, kAny},
-           "Puts of at least this many bytes are written straight to memory by network cards."),
+           "Puts of at least this many bytes are written straight to memory by NICs."),
     number("piece_bytes", &Config::piece_bytes, {256, 16 * kMi},
            "Most bytes one call copies itself; the rest is copied by later probes."),
     number(
@@ -201,14 +201,14 @@ constexpr Field kFields[] = {
            "on all ranks."),
     choice(
         "source_cache", &Config::source_cache, kSourceCache,
-        "Memory of this process that stays registered with a network card between operations: "
+        "Memory of this process that stays registered with a NIC between operations: "
         "what ph_register() or ph_alloc() covers, or all that any operation has used, if none of "
         "it is ever unmapped."),
     number("source_cache_bytes", &Config::source_cache_bytes, {16 * kKi, kTi},
-           "Most bytes of this process's memory registered with a network card at a time; one "
+           "Most bytes of this process's memory registered with a NIC at a time; one "
            "registration has at most a quarter."),
     number("source_cache_entries", &Config::source_cache_entries, {1, kMi},
-           "Most registrations of this process's memory with a network card at a time."),
+           "Most registrations of this process's memory with a NIC at a time."),
     number("finalize_timeout_ms", &Config::finalize_timeout_ms, {0, 1000000000},
            "Longest that ph_finalize() waits for a peer that takes nothing of what was sent, in "
            "milliseconds."),
@@ -257,7 +257,7 @@ constexpr Field kFields[] = {
          "The provider of libfabric that transport ofi uses, the same on all ranks; auto: the "
          "first that will do."),
     text("ofi_domain", &Config::ofi_domain, "auto, or a domain as fi_info names it",
-         "The network card or interface that transport ofi uses."),
+         "The NIC or interface that transport ofi uses."),
     number(
         "ofi_direct_least_bytes", &Config::ofi_direct_least_bytes, {0, kAny},
         "Least bytes of what libfabric moves to its place; 0: none, on all ranks or on no rank."),
@@ -268,7 +268,7 @@ constexpr Field kFields[] = {
     choice(
         "sim_profile", &Config::sim_profile, kSimProfiles,
         "The network that the sim transport is: messages in order only (stream), memory of peers "
-        "touched directly (mapped), or writes by network cards: as InfiniBand orders them (rc), "
+        "touched directly (mapped), or writes by NICs: as InfiniBand orders them (rc), "
         "in no order (srd), in no order and unannounced (unnamed). Rank 0's counts."),
     choice("log", &Config::log, kLogLevels, "Least important messages written to stderr."),
     number("stats", &Config::stats, {0, 1},

@@ -43,7 +43,7 @@ std::string locked_memory_advice(int number, std::uint64_t limit_bytes) {
   const bool is_limits = number == ENOMEM || number == EPERM || number == EAGAIN;
   if (!is_limits || limit_bytes == kNoLimit) return {};
   return "; this process may lock " + std::to_string(limit_bytes / kKib) +
-         " KiB of memory (RLIMIT_MEMLOCK), which network cards need: raise the limit (ulimit -l)";
+         " KiB of memory (RLIMIT_MEMLOCK), which NICs need: raise the limit (ulimit -l)";
 }
 
 std::string memory_advice(int number, std::uint64_t limit_bytes) {

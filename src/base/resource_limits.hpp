@@ -20,7 +20,7 @@ std::uint64_t memory_limit_bytes() noexcept;
 
 // To be put behind what a call that makes a descriptor says of its errno.
 std::string descriptors_advice(int number, std::uint64_t limit);
-// The same behind what registers memory with a network card or pins it.
+// The same behind what registers memory with a NIC or pins it.
 std::string locked_memory_advice(int number, std::uint64_t limit_bytes);
 // The same behind what maps or allocates memory.
 std::string memory_advice(int number, std::uint64_t limit_bytes);

@@ -298,14 +298,14 @@ class Engine final : private transport::Sink, private EngineState {
                                     std::uint64_t bytes) const noexcept;
   void finish_posted(Request& request);
   bool is_ending(Peer& peer, ph_status verdict);
-  void refused_by_card(Request& request);
+  void refused_by_nic(Request& request);
   void abandon(Request& request, ph_status status);
   // local_memory.cpp
   SourceCache::Outcome pin_own(Request& request);
   void unpin_own(Request& request) noexcept;
   std::uint64_t pinned_bytes(const Request& request, std::uint64_t bytes) const noexcept;
   bool is_all_pinned(const Request& request) const noexcept;
-  Step go_without_card(Peer& peer, Request& request);
+  Step go_without_nic(Peer& peer, Request& request);
   void forget_own(const ph_region& region) noexcept;
   Step step_fence(Peer& peer, Request& request);
   Step step_packed(Peer& peer, Request& request);

@@ -170,7 +170,7 @@ class EngineState {
   Mappings mappings_;  // of peers' memory, by the context's own lane
   CallersMemory callers_memory_;
   const Request* posted_now_ = nullptr;  // by the call that is under way: its memory was just named
-  bool told_of_refusal_ = false;         // of memory, by our card
+  bool told_of_refusal_ = false;         // of memory, by our NIC
   const std::span<const service::Kind> service_kinds_;
   std::unique_ptr<Services> services_;
   base::Error last_error_;

@@ -34,7 +34,7 @@ std::string no_verdict(Rank rank, const base::Config& config) {
 }
 
 bool all_sent_to(const Peer& peer) noexcept {
-  if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
+  if (peer.posted_under_way != 0) return false;  // NICs touch memory, whatever became of the peer
   return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0);
 }
 

@@ -210,9 +210,9 @@ void Engine::request_failed(Request& request, ph_status status) {
   maybe_free(request);
 }
 
-// Its peer is lost. While a card may touch its memory it is not over: then it fails when the last
+// Its peer is lost. While a NIC may touch its memory it is not over: then it fails when the last
 // piece is. But a put of which nothing was left to do may have landed, and been probed, before its
-// peer left: how it ended is what the card says.
+// peer left: how it ended is what the NIC says.
 void Engine::abandon(Request& request, ph_status status) {
   if (!request.posted || request.pieces == 0) return request_failed(request, status);
   const bool is_all_asked = request.kind == Request::Kind::posted && !request.in_work &&

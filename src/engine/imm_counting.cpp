@@ -1,4 +1,4 @@
-// Counted completion at the target: ids that wait for pieces which network cards write.
+// Counted completion at the target: ids that wait for pieces which NICs write.
 #include "engine/engine.hpp"
 #include "engine/parts/record_io.hpp"
 

@@ -1,9 +1,9 @@
-// The memory of this process that its network card reads and writes: pinned while an operation's
+// The memory of this process that its NIC reads and writes: pinned while an operation's
 // pieces are under way (source_cache.hpp).
 //
 //   request: no entry -- pin_own --> pinned -- past its end, no piece under way --> no entry
 //                                    pinned -- over, or failed --> no entry
-//            no entry -- refused --> goes without the card
+//            no entry -- refused --> goes without the NIC
 #include <algorithm>
 #include <new>
 

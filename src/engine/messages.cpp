@@ -217,7 +217,7 @@ ph_status Services::get(wire::Owner owner, Rank from, const service::Port::Fetch
   return PH_OK;
 }
 
-// Bytes that its owner sends are dropped from now on; a card cannot be told.
+// Bytes that its owner sends are dropped from now on; a NIC cannot be told.
 bool Services::give_up(std::uint64_t handle) noexcept {
   Request* const request = engine_.requests_.find_used(handle);
   if (request == nullptr || request->kind != Request::Kind::get ||

@@ -1,4 +1,4 @@
-// Puts and gets whose bytes network cards move (docs/posted-writes.md), at their
+// Puts and gets whose bytes NICs move (docs/posted-writes.md), at their
 // initiator.
 //
 //   head of the work: begun -- [own memory pinned; turn and credit: counted record] -->
@@ -28,7 +28,7 @@ void tell_of_refusal(const base::Log& log) noexcept {
     std::snprintf(limit, sizeof limit, ", or RLIMIT_MEMLOCK, %llu KiB: ulimit -l",
                   static_cast<unsigned long long>(bytes / 1024));
   PHOTON_LOG(log, warn,
-             "the network card registers no more memory of this process (its own limit%s): "
+             "the NIC registers no more memory of this process (its own limit%s): "
              "operations on other memory than it has go through records",
              limit);
 }
@@ -38,14 +38,14 @@ void tell_of_refusal(const base::Log& log) noexcept {
 // One piece. After a refusal no more are posted, and those under way are waited for.
 Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& budget) {
   if (request.verdict == PH_OK) {
-    // Pinned only while nothing but cards is waited for: a peer without room for a record must not
-    // keep the card's memory from others.
+    // Pinned only while nothing but NICs is waited for: a peer without room for a record must not
+    // keep the NIC's memory from others.
     if (!request.posted && may_name(peer, request) &&
         !peer.tx.has_room(wire::lines_for(wire::Kind::counted, request.remote.bytes, 0)))
       return Step::blocked;
     const auto pinned = pin_own(request);
     if (pinned == SourceCache::Outcome::wait) return Step::blocked;
-    if (pinned == SourceCache::Outcome::refused) return go_without_card(peer, request);
+    if (pinned == SourceCache::Outcome::refused) return go_without_nic(peer, request);
     const std::uint64_t before = peer.tx.tail();
     if (!request.posted && !begin_posted(peer, request)) return Step::blocked;
     const std::uint64_t left = rest_of(request).size_bytes;
@@ -71,19 +71,19 @@ bool Engine::posted_at_once(Peer& peer, Request& request) {
   request.posted = request.serving = true;
   ++peer.posted_under_way;
   if (post_piece(peer, request, request.size_bytes, before)) return true;
-  peer.work.push(request);  // the card's queue is full
+  peer.work.push(request);  // the NIC's queue is full
   mark_busy(peer);
   return true;
 }
 
-// False: the card's queue is full.
+// False: the NIC's queue is full.
 bool Engine::post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before) {
   const bool is_posted = transport_->post(next_piece(peer, request, bytes));
   ask_interval();
   // Behind the first piece: a transport that sends both can send them together.
   if (peer.tx.tail() != before && !(is_posted && peer.post_kicks)) nudge(peer);
   if (!is_posted) {
-    count(peer, Count::card_stalls);
+    count(peer, Count::nic_stalls);
     return false;
   }
   went_on(request, bytes);
@@ -93,7 +93,7 @@ bool Engine::post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::
 }
 
 // False: there is no line for the record with its id. Pieces are announced only if all of its
-// memory is pinned: then nothing can keep them from being posted but the peer's card.
+// memory is pinned: then nothing can keep them from being posted but the peer's NIC.
 bool Engine::begin_posted(Peer& peer, Request& request) {
   const std::uint64_t piece_bytes = config_.posted_piece_bytes;
   const std::uint64_t pieces = request.layout != nullptr
@@ -157,11 +157,11 @@ void Engine::on_done(std::uint64_t token, ph_status status) {
   if (request == nullptr || !request->posted || request->pieces == 0) return;
   --request->pieces;
   if (request->verdict == PH_OK) request->verdict = status;
-  mark_busy(*request->peer);  // the card's queue has room, and a fence may wait for this
+  mark_busy(*request->peer);  // the NIC's queue has room, and a fence may wait for this
   if (request->pieces == 0 && !request->in_work) finish_posted(*request);
 }
 
-// No card touches its memory any more.
+// No NIC touches its memory any more.
 void Engine::finish_posted(Request& request) {
   Peer& peer = *request.peer;
   unpin_own(request);
@@ -174,10 +174,10 @@ void Engine::finish_posted(Request& request) {
     return landed(request);
   }
   if (peer.broken != PH_OK) return request_failed(request, peer.broken);
-  refused_by_card(request);
+  refused_by_nic(request);
 }
 
-// A card knows nothing of leaving in order: it finds the key revoked, or nobody there. What its
+// A NIC knows nothing of leaving in order: it finds the key revoked, or nobody there. What its
 // owner said before stands in the ring. True: the peer is lost, or known to be soon; abandon() has
 // ended the request, or will.
 bool Engine::is_ending(Peer& peer, ph_status verdict) {
@@ -187,7 +187,7 @@ bool Engine::is_ending(Peer& peer, ph_status verdict) {
   return peer.broken != PH_OK || verdict == PH_ERR_PEER || boot_->has_left(peer.rank);
 }
 
-void Engine::refused_by_card(Request& request) {
+void Engine::refused_by_nic(Request& request) {
   Peer& peer = *request.peer;
   const Request was = request;
   const base::Finally heard([this]() noexcept { is_quiet_ = false; });
@@ -207,13 +207,13 @@ void Engine::refused_by_card(Request& request) {
   fail(was.verdict, peer.rank,
        std::string(was.kind == Request::Kind::get ? "get of " : "put of ") +
            std::to_string(was.size_bytes) + " bytes at " + base::hex(was.target.address) +
-           ": the card of rank " + std::to_string(peer.rank) +
+           ": the NIC of rank " + std::to_string(peer.rank) +
            " refused it: " + ph_status_text(was.verdict));
 }
 
-// Our card cannot know its memory. Chunks and the owner's answers need no card; no piece is under
+// Our NIC cannot know its memory. Chunks and the owner's answers need no NIC; no piece is under
 // way, and none was announced by its name.
-Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
+Engine::Step Engine::go_without_nic(Peer& peer, Request& request) {
   if (!std::exchange(told_of_refusal_, true)) tell_of_refusal(log_);
   if ((request.flags & PH_ALONE) != 0) {
     Alone(*this).give_up(request);
@@ -229,7 +229,7 @@ Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
     if (request.layout != nullptr) request.layout->rewind();
   } else
     request.kind = Request::Kind::bulk;
-  request.no_card = true;
+  request.no_nic = true;
   return Step::moved;
 }
 

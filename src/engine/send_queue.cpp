@@ -38,7 +38,7 @@ bool Engine::process(Peer& peer) {
   return any;
 }
 
-// In order of turns: peers share the queue of a card, and who got a place in it goes behind the
+// In order of turns: peers share the queue of a NIC, and who got a place in it goes behind the
 // others. By index: the list may grow meanwhile.
 bool Engine::process_busy() {
   bool any = false;
@@ -254,7 +254,7 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   if (request.posted) return step_posted(peer, request, budget);
   if (request.layout != nullptr) return step_get_layout(peer, request, budget);
   const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes);
-  if (way.kind == transport::Reach::Kind::posted && !request.no_card)
+  if (way.kind == transport::Reach::Kind::posted && !request.no_nic)
     return step_posted(peer, request, budget);
   GetTakeover both(*this);
   request.asked = request.asked && way.kind == transport::Reach::Kind::call &&
@@ -294,7 +294,7 @@ Engine::Step Engine::step_get_layout(Peer& peer, Request& request, std::uint64_t
         transport_->reach(peer.rank, rest.at.address, rest.size_bytes).is_ours_to_copy();
   } else if (request.done_bytes == 0) {
     const auto way = way_of(peer, layout);
-    if (way == transport::Reach::Kind::posted && !request.no_card)
+    if (way == transport::Reach::Kind::posted && !request.no_nic)
       return step_posted(peer, request, budget);
     layout.is_ours = peer.regions != nullptr &&
                      (way == transport::Reach::Kind::mapped || way == transport::Reach::Kind::call);

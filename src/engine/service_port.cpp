@@ -255,7 +255,7 @@ ph_status ServicePort::register_for(std::span<const std::byte> memory, std::uint
 }
 
 // The peer has said that nothing of its is under way; one that is lost may be in the middle of a
-// copy, and only a card that touches the memory is waited for. That of this lane: no other has lent
+// copy, and only a NIC that touches the memory is waited for. That of this lane: no other has lent
 // this registration, though a peer that keeps to no promise may have reached it by one
 // (docs/ofi.md, Known defects).
 void ServicePort::conceal(service::Exposed& exposed) noexcept {

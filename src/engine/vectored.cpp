@@ -2,8 +2,8 @@
 // kind's steps move along its layout.
 //
 //   one block or none --> the plain put or get
-//   put: all of it mapped --> direct | all for the cards, in large blocks --> posted | --> bulk
-//   get: all within our reach --> copied | all for the cards --> posted | --> served (gather.cpp)
+//   put: all of it mapped --> direct | all for the NICs, in large blocks --> posted | --> bulk
+//   get: all within our reach --> copied | all for the NICs --> posted | --> served (gather.cpp)
 #include <string>
 
 #include "engine/alone.hpp"
@@ -61,7 +61,7 @@ ph_status Engine::plain(Rank rank, const Vectored& what, const Layout& layout) {
                     what.flags, what.request});
 }
 
-// A piece for each small block costs a card more than one chunk of many costs both processors.
+// A piece for each small block costs a NIC more than one chunk of many costs both processors.
 Request::Kind Engine::choose(const Peer& peer, const Layout& layout, std::uint32_t flags) noexcept {
   const auto way = way_of(peer, layout);
   if ((flags & PH_ALONE) != 0) return Alone::kind_of(way);

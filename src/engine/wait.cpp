@@ -40,7 +40,7 @@ ph_status Engine::broken(const ph_query& query) {
   if (peers_[query.peer] == nullptr) return PH_OK;
   const Peer& peer = *peers_[query.peer];
   if (peer.broken == PH_OK) return PH_OK;
-  // Local ids of its operations come when cards have let go of their memory.
+  // Local ids of its operations come when NICs have let go of their memory.
   if ((query.kinds & PH_LOCAL) != 0 && peer.posted_under_way != 0) return PH_OK;
   return fail(peer.broken, query.peer,
               "wait: rank " + std::to_string(query.peer) + " can send nothing any more");

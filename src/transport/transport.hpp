@@ -10,7 +10,7 @@
 //   kick(rank)      I published records or credits in that Link, and nobody polls them hot
 //   poll(sink)      now and then: bells, side channel, clocks; says which links have news
 //   reach/read/write   memory of the peer that we can touch by ourselves
-//   post(piece)     a network card writes to or reads from the peer's memory; Sink::on_done when
+//   post(piece)     a network NIC writes to or reads from the peer's memory; Sink::on_done when
 //                   it has, Sink::on_piece at the peer
 //   arm/look/sleep         idle without a lost wake-up
 //   sleep_on, slept the two halves of sleep(), for who sleeps for several transports at once
@@ -99,7 +99,7 @@ struct Reach {
     none,    // only by records; also until the peer says that it has met us (Credits::met)
     mapped,  // at `local`: plain loads and stores
     call,    // by read() and write(): a system call that needs nobody at the peer
-    posted,  // by post(): the peer's card checks the key
+    posted,  // by post(): the peer's NIC checks the key
   };
   Kind kind = Kind::none;
   std::byte* local = nullptr;
@@ -114,7 +114,7 @@ struct Mapping {
   std::shared_ptr<const void> memory;
 };
 
-// A piece of memory for the network cards to move.
+// A piece of memory for the network NICs to move.
 struct PostedPiece {
   Rank rank = 0;
   std::uint64_t address = 0;  // at the peer
@@ -162,7 +162,7 @@ class Sink {
 
   // A piece of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are
   // where they belong, to be seen by the processor there. PH_ERR_PEER: its peer is gone, and
-  // on_gone() follows if a bye does not stand in its ring. Else the peer's card has refused it:
+  // on_gone() follows if a bye does not stand in its ring. Else the peer's NIC has refused it:
   // some of its bytes may be there, its name is not told and never will be, and what the peer
   // published before it revoked the key can be seen. From here and from on_piece() the engine may
   // call anything but poll() and sleep().
@@ -170,7 +170,7 @@ class Sink {
   // All of a named piece has landed in our memory, to be seen by this processor. Told once, after
   // on_link() of its initiator; and before a poll() shows anything of what the initiator published
   // or posted after that piece's on_done(): where pieces are named, the initiator's lines become
-  // visible only in poll(). `from`: the initiator, or PH_ANY_RANK where the card does not say.
+  // visible only in poll(). `from`: the initiator, or PH_ANY_RANK where the NIC does not say.
   virtual void on_piece(Rank /*from*/, std::uint32_t /*name*/) {}
 
  protected:
@@ -239,19 +239,19 @@ class Transport {
   virtual base::Result<> write(Rank rank, std::uint64_t address,
                                std::span<const std::byte> source) noexcept = 0;
 
-  // To a rank that reach() has called posted, maybe gone since: hands a piece to the card. False:
+  // To a rank that reach() has called posted, maybe gone since: hands a piece to the NIC. False:
   // its queue is full, and an on_done() or a wake() will say when to try again. Each piece taken is
   // answered by one on_done(), also when its peer is gone; the end of the transport ends all that
   // are under way.
   virtual bool post(const PostedPiece& /*piece*/) noexcept { return false; }
-  // Whether post() to that rank needs nobody there but its card.
+  // Whether post() to that rank needs nobody there but its NIC.
   virtual bool posts_alone(Rank /*rank*/) const noexcept { return true; }
-  // Our own memory that pieces are read from and written to. 0: our card takes any. Else a piece
+  // Our own memory that pieces are read from and written to. 0: our NIC takes any. Else a piece
   // bears the handle of a registration that contains all of its memory, for writing if it is
   // written to, and that stays until its on_done(); and ranges are registered whose ends are
   // multiples of this power of two, the size of a page as a rule.
   virtual std::uint64_t local_granule() const noexcept { return 0; }
-  // Ranges may overlap; each time a handle of its own, not 0. The card sees the pages that are
+  // Ranges may overlap; each time a handle of its own, not 0. The NIC sees the pages that are
   // there now, whatever is mapped there later. PH_ERR_MEMORY: a limit, and there may be room when
   // others were given back; else this memory cannot be registered. The end of the transport ends
   // them all.
@@ -269,7 +269,7 @@ class Transport {
   // Where pieces are named: how many more could be now without waiting for the peer to come. More
   // are taken all the same.
   virtual std::uint64_t nameable(Rank /*rank*/) const noexcept { return UINT64_MAX; }
-  // Keys of ours were revoked. From here on no card touches memory under them: what is under way
+  // Keys of ours were revoked. From here on no NIC touches memory under them: what is under way
   // has ended, what comes later is refused with PH_ERR_KEY.
   virtual void quiesce() noexcept {}
   // Whether quiesce() does anything: somebody may act under a key that was looked at before.
@@ -278,7 +278,7 @@ class Transport {
   // too. Else it ends as by a context that is dropped.
   virtual void leave() noexcept {}
   // We leave, and a bye stands in every ring: from here on no peer begins to touch our memory by
-  // itself over these links; what has begun shows in rx_intent. Cards go on until our end.
+  // itself over these links; what has begun shows in rx_intent. NICs go on until our end.
   virtual void hide() noexcept {}
 
   // The transport of lane `number` of this rank, which talks with those of the same number, by the

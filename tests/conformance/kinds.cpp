@@ -186,7 +186,7 @@ std::vector<TransportKind> transport_kinds() {
           {"mixed_ofi", open_mixed_ofi, with_crypto_library, 2}};
 }
 
-std::vector<TransportKind> card_kinds() {
+std::vector<TransportKind> nic_kinds() {
   auto kinds = transport_kinds();
   kinds.push_back({"ofi_rxm_registered", open_ofi_rxm_registered, no_real_fabric, 1, kBySockets});
   return kinds;

@@ -76,7 +76,7 @@ TEST_P(TransportConformance, a_peers_arena_is_reached_by_plain_stores) {
   if (arena.empty()) GTEST_SKIP() << "this transport has no arena";
   ASSERT_GE(arena.size(), job.config().arena_bytes);
   if (job[0].transport().reach(1, address_of(arena.data()), 1).kind == Reach::Kind::posted)
-    GTEST_SKIP() << "this peer is reached by its card, other peers of the rank may map it";
+    GTEST_SKIP() << "this peer is reached by its NIC, other peers of the rank may map it";
   for (const std::size_t offset : {std::size_t{0}, std::size_t{4097}, arena.size() - 100}) {
     std::array<std::byte, 100> bytes;
     bytes.fill(static_cast<std::byte>(offset + 1));
@@ -121,7 +121,7 @@ TEST_P(TransportConformance, ordinary_memory_is_reached_as_reach_says_or_not_at_
   std::vector<std::byte> bytes(memory.size(), std::byte{0x5a});
   const auto address = address_of(memory.data());
   const auto way = job[0].transport().reach(1, address, memory.size()).kind;
-  if (way == Reach::Kind::posted) GTEST_SKIP() << "by its card: rma_ops_test.cpp";
+  if (way == Reach::Kind::posted) GTEST_SKIP() << "by its NIC: rma_ops_test.cpp";
   if (way != Reach::Kind::none) {
     write_and_read(job, address, bytes);
     EXPECT_EQ(memory, bytes);

@@ -42,8 +42,8 @@ inline std::ostream& operator<<(std::ostream& out, const TransportKind& kind) {
 }
 
 std::vector<TransportKind> transport_kinds();
-// And those that differ in what cards do alone.
-std::vector<TransportKind> card_kinds();
+// And those that differ in what NICs do alone.
+std::vector<TransportKind> nic_kinds();
 
 // Small rings, so that a test soon sees the second lap.
 inline base::Config small_config() {

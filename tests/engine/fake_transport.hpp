@@ -1,7 +1,7 @@
 // A transport that a test controls: both halves of every link lie in one FakeNet, where the test
 // may look at them and write to them; nothing happens by itself.
 //
-// Where reach is `posted`, the test plays the network cards:
+// Where reach is `posted`, the test plays the NICs:
 //
 //   posted by the engine -- land(), refuse() --> over, told in the initiator's next poll()
 //                        -- cancel() --> dropped, what was to be told of it too
@@ -61,11 +61,11 @@ struct FakeOptions {
   transport::Reach::Kind reach = transport::Reach::Kind::none;
   unsigned poll_interval = 1;
   bool names_pieces = false;
-  Rank names_from = PH_ANY_RANK;    // what cards say of who wrote
+  Rank names_from = PH_ANY_RANK;    // what NICs say of who wrote
   bool has_alarm = false;           // that names who kicked last
   bool overflows = false;           // ids beyond the ledger queue in shared memory
-  std::size_t card_queue = 64;      // pieces that a card takes before one is told to be over
-  std::uint64_t local_granule = 0;  // of memory that cards have to be shown; 0: they take any
+  std::size_t nic_queue = 64;       // pieces that a NIC takes before one is told to be over
+  std::uint64_t local_granule = 0;  // of memory that NICs have to be shown; 0: they take any
   base::Config config = small_config();
   std::span<const service::Kind> services = {};  // none: those that the library has
 };
@@ -95,7 +95,7 @@ class FakeNet {
     std::uint64_t token;
     ph_status status;
   };
-  // Own memory that a rank's card was shown.
+  // Own memory that a rank's NIC was shown.
   struct Local {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -117,7 +117,7 @@ class FakeNet {
     unsigned short_reads = 0;    // so many find the kernel short of memory, and the path stays
     unsigned calls_left = ~0U;   // the last is refused, and reach() says so from then on
 
-    std::deque<transport::PostedPiece> posted;  // to this rank's card, and not over
+    std::deque<transport::PostedPiece> posted;  // to this rank's NIC, and not over
     unsigned posted_count = 0;
     std::vector<Done> done;                // to be told
     std::vector<std::uint32_t> names;      // of pieces that have landed here, to be told
@@ -266,7 +266,7 @@ class FakeTransport final : public transport::Transport {
     ph_status status = seat().locals_error;
     if (seat().locals.size() >= seat().locals_max || memory.size() > seat().locals_bytes_max)
       status = PH_ERR_MEMORY;
-    if (status != PH_OK) return base::Error{status, 0, "the card registers no more", me_};
+    if (status != PH_OK) return base::Error{status, 0, "the NIC registers no more", me_};
     const auto begin = reinterpret_cast<std::uint64_t>(memory.data());
     seat().locals[++seat().last_local] = {begin, begin + memory.size(), is_written};
     return seat().last_local;
@@ -278,7 +278,7 @@ class FakeTransport final : public transport::Transport {
   }
 
   bool post(const transport::PostedPiece& piece) noexcept override {
-    if (seat().posted.size() + seat().done.size() >= net_.options.card_queue) return false;
+    if (seat().posted.size() + seat().done.size() >= net_.options.nic_queue) return false;
     if (net_.options.local_granule != 0) expect_shown(piece);
     seat().posted.push_back(piece);
     ++seat().posted_count;
@@ -339,7 +339,7 @@ class FakeTransport final : public transport::Transport {
     return {.status = status, .native_errno = EPERM, .what = "refused"};
   }
 
-  // The card knows the piece's own memory.
+  // The NIC knows the piece's own memory.
   void expect_shown(const transport::PostedPiece& piece) {
     const auto found = seat().locals.find(piece.local);
     ASSERT_NE(found, seat().locals.end());

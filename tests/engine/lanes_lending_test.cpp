@@ -46,7 +46,7 @@ ph_status get_it(ph_context* lane, const ph_target& source, std::span<std::byte>
   return status != PH_OK ? status : ph_wait_request(lane, &request, nullptr, PH_FOREVER);
 }
 
-// A network card of ours lets go of it by the lane that lent it, so no other may have lent it, too.
+// A NIC of ours lets go of it by the lane that lent it, so no other may have lent it, too.
 TEST_P(LanesLending, of_the_same_memory_ends_for_each_lane_by_itself) {
   ThreadJob job(2, options());
   job.run([&job](ph_context* context, ph_rank rank) {

@@ -88,7 +88,7 @@ class FakeFabric final : public transport::ofi::Fabric {
       return one.second.use != Use::messages;
     });
     if (use != Use::messages && manners_.registers_most != 0 && pieces >= manners_.registers_most)
-      return base::Error{PH_ERR_MEMORY, 0, "the fake card is full"};
+      return base::Error{PH_ERR_MEMORY, 0, "the fake NIC is full"};
     shown_[++handles_] = {memory, use};
     return handles_;
   }
@@ -127,7 +127,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   }
   base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted,
                                                transport::ofi::RmaEndpoint& by) override {
-    if (manners_.opens_none) return base::Error{PH_ERR_MEMORY, 0, "the fake card is full"};
+    if (manners_.opens_none) return base::Error{PH_ERR_MEMORY, 0, "the fake NIC is full"};
     return rma_endpoints_.expose(wanted, by);
   }
   void conceal(const transport::ofi::Exposed& exposed) noexcept override {

@@ -198,7 +198,7 @@ class FakeRmaEndpoints {
       for (const auto& [key, one] : all.shown)
         EXPECT_NE(one.rma_endpoint, number_) << "concealed first";
       ++owner_.ended_;
-      // As cards do; what was not read is lost.
+      // As NICs do; what was not read is lost.
       std::erase_if(owner_.told_, [this](const auto& one) { return one.first == number_; });
       owner_.holds_told_ = false;
       std::erase_if(all.late, [this](const Late& one) { return one.to == number_; });

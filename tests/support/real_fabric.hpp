@@ -9,7 +9,7 @@
 
 namespace photon::test {
 
-// The provider that needs no card.
+// The provider that needs no NIC.
 inline constexpr const char* kRxm = "tcp;ofi_rxm";
 
 // Null, or why not. What libfabric does is out of ThreadSanitizer's sight, so that it takes

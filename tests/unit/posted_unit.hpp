@@ -1,4 +1,4 @@
-// For the unit tests of puts and gets by network cards: two ranks, and the test plays the cards.
+// For the unit tests of puts and gets by NICs: two ranks, and the test plays the NICs.
 // Owner: the test. Threads: one.
 #pragma once
 
@@ -11,21 +11,21 @@ namespace photon::engine::test {
 
 using transport::PostedPiece;
 
-// Whether the cards tell targets of pieces.
+// Whether the NICs tell targets of pieces.
 enum class Posting : std::uint8_t { unnamed, named };
 
 inline constexpr std::size_t kPiece = 4096;  // posted_piece_bytes of small_config()
 
-inline FakeOptions cards(Posting posting = Posting::named) {
+inline FakeOptions nics(Posting posting = Posting::named) {
   FakeOptions chosen = options(Reach::Kind::posted, false);
   chosen.names_pieces = posting == Posting::named;
   chosen.config.max_cid_size = 40;
   return chosen;
 }
 
-struct Cards : Two {
-  explicit Cards(const FakeOptions& chosen) : Two(chosen) {}
-  explicit Cards(Posting posting = Posting::named) : Two(cards(posting)) {}
+struct Nics : Two {
+  explicit Nics(const FakeOptions& chosen) : Two(chosen) {}
+  explicit Nics(Posting posting = Posting::named) : Two(nics(posting)) {}
 
   photon::test::FakeNet::Seat& seat() { return ranks.net().seats[0]; }
   auto& posted() { return seat().posted; }

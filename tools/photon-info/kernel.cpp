@@ -258,7 +258,7 @@ constexpr KnownLimit kLimits[] = {
     {"RLIMIT_AS", RLIMIT_AS, "bytes of address space (ulimit -v): all peers' memory is mapped"},
     {"RLIMIT_DATA", RLIMIT_DATA, "bytes of private memory (ulimit -d)"},
     {"RLIMIT_FSIZE", RLIMIT_FSIZE, "bytes of a file (ulimit -f): less than photon-arena, no shm"},
-    {"RLIMIT_MEMLOCK", RLIMIT_MEMLOCK, "bytes of locked memory (ulimit -l): network cards need it"},
+    {"RLIMIT_MEMLOCK", RLIMIT_MEMLOCK, "bytes of locked memory (ulimit -l): NICs need it"},
     {"RLIMIT_NPROC", RLIMIT_NPROC, "processes and threads of the user (ulimit -u)"},
     {"RLIMIT_STACK", RLIMIT_STACK, "bytes of stack (ulimit -s), and so of each thread's"},
 };

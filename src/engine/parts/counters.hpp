@@ -40,7 +40,7 @@ enum class Count : std::uint8_t {
   line_stalls,
   ledger_stalls,
   bulk_stalls,
-  card_stalls,
+  nic_stalls,
   kicks,
   lines_sent,
   lines_received,

@@ -156,7 +156,7 @@ struct ResourceUse {
   std::uint64_t blocks = 0;       // of ids and payloads
   std::uint64_t most_blocks = 0;  // that there were at a time, but for those given back
   std::uint64_t queued = 0;       // remote ids, and what peers are owed
-  std::uint64_t pins = 0;         // of own memory, for the card
+  std::uint64_t pins = 0;         // of own memory, for the NIC
 };
 
 }  // namespace photon::engine

@@ -43,7 +43,7 @@ class RegionBook {
   // In `access`: for one use, by who asked. Found by nobody else, and counted with such only.
   static constexpr std::uint32_t kTemporary = 1u << 30;
   // That, and what tells those of one lane from those of the others: a lane that takes one back
-  // makes its own card let go of it, and no other lane's.
+  // makes its own NIC let go of it, and no other lane's.
   std::uint32_t new_lender() noexcept;
 
   // Registers, or counts once more.

@@ -3,7 +3,7 @@
 // A request stands in up to three FIFOs of its peer at once: `work` while bytes still have to be
 // moved, `ids` while its id waits for its turn, `acks` while the target owes an answer (a get in
 // `gets.waiting` instead, if the kernel may do without that: get_takeover.hpp). It is freed
-// when it stands in none and nobody holds its token: no peer, no card, and not the caller, who
+// when it stands in none and nobody holds its token: no peer, no NIC, and not the caller, who
 // keeps it from posting (request.h) until it was taken. Its local completion is given when it is
 // freed, or would be but for its caller, if that says no more than that the operation is over; that
 // of a landing (tells_landing()) when the bytes are at their place.
@@ -68,10 +68,10 @@ struct Request {
   bool in_acks = false;
   bool data_done = false;   // the id may go
   bool id_merged = false;   // the id went with the last chunk
-  bool serving = false;     // others hold its token: a get's owner, or a card
-  bool posted = false;      // a card moves its bytes
+  bool serving = false;     // others hold its token: a get's owner, or a NIC
+  bool posted = false;      // a NIC moves its bytes
   bool named = false;       // a counted record with its id went before them
-  bool no_card = false;     // our card cannot know its memory: it goes another way
+  bool no_nic = false;      // our NIC cannot know its memory: it goes another way
   bool learns = false;      // it could have gone another way: its time is taken
   bool chunked = false;     // bulk: a chunk was sent; get: some bytes came another way
   bool asked = false;       // fence: for its acknowledgement; get: its owner, not the kernel
@@ -207,7 +207,7 @@ class RequestPool {
   bool exhausted() const noexcept { return used_ - beside_ >= limit_; }
   std::uint64_t used() const noexcept { return used_; }
 
-  // What a peer or a card names, or null if it is not under way any more. No token is 0.
+  // What a peer or a NIC names, or null if it is not under way any more. No token is 0.
   static std::uint64_t token(const Request& request) noexcept {
     return std::uint64_t{request.generation} << 32 | request.index;
   }

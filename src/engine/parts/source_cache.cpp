@@ -11,11 +11,11 @@ constexpr std::uint64_t kEntriesThatFit = 4;  // the largest ones
 
 }  // namespace
 
-SourceCache::SourceCache(transport::Transport& card, const RegionBook& regions,
+SourceCache::SourceCache(transport::Transport& nic, const RegionBook& regions,
                          const base::Config& config)
-    : card_(card),
+    : nic_(nic),
       regions_(regions),
-      granule_(card.local_granule()),
+      granule_(nic.local_granule()),
       entries_max_(config.source_cache_entries),
       bytes_max_(config.source_cache_bytes),
       window_bytes_(granule_ == 0 ? 0 : std::max(granule_, down(bytes_max_ / kEntriesThatFit))),
@@ -125,7 +125,7 @@ SourceCache::Made SourceCache::make(const Span& span, bool is_written, std::uint
   free_.pop_back();
   for (;;) {
     const auto* begin = reinterpret_cast<const std::byte*>(span.begin);
-    const auto handle = card_.register_local({begin, bytes}, is_written);
+    const auto handle = nic_.register_local({begin, bytes}, is_written);
     if (handle) {
       entries_[entry] = Entry{span.begin, span.end,   *handle,      0,    kNone,
                               kNone,      is_written, span.is_kept, true, true};
@@ -193,7 +193,7 @@ void SourceCache::drop(std::uint32_t entry) noexcept {
   Entry& one = entries_[entry];
   hide(entry);
   if (one.is_kept) delist(entry);
-  card_.unregister_local(one.handle);
+  nic_.unregister_local(one.handle);
   bytes_ -= one.end - one.begin;
   --entries_count_;
   one = Entry{};

@@ -1,16 +1,16 @@
-// This process's memory as the network card knows it: what operations read from and write to is
-// registered with the card first, and stays registered as long as that is sure to be right.
+// This process's memory as the NIC knows it: what operations read from and write to is
+// registered with the NIC first, and stays registered as long as that is sure to be right.
 //
 //   entry: free -- pin(), a miss --> in use -- the last unpin() --> kept, or given back and free
 //          kept -- pin(), a hit --> in use    kept -- evicted, forgotten --> given back and free
 //          in use -- forgotten --> in use, found by nobody any more
 //
-// A card keeps the pages that it was shown, whatever the program maps there later: who found an old
+// A NIC keeps the pages that it was shown, whatever the program maps there later: who found an old
 // entry for new pages would send bytes that nobody wrote. So an entry is kept only where somebody
 // has promised that the pages stay: inside a registration of the caller's own (ph_register(),
 // ph_alloc()), until that is taken back. Any other memory is registered for its operations alone,
 // and such an entry is found by no other operation once one that used it has ended, for what it
-// covered may be gone then (docs/posted-writes.md, "Memory that a card reads").
+// covered may be gone then (docs/posted-writes.md, "Memory that a NIC reads").
 //
 // Invariants: an entry that is in use is never given back; the bytes and the number of entries stay
 // within the settings; what is found does not depend on addresses. Allocates on a miss only.
@@ -31,7 +31,7 @@ class SourceCache {
  public:
   static constexpr std::uint32_t kNone = RangeIndex::kNone;
 
-  SourceCache(transport::Transport& card, const RegionBook& regions, const base::Config& config);
+  SourceCache(transport::Transport& nic, const RegionBook& regions, const base::Config& config);
 
   // Whether this transport wants handles at all. If not, nothing else here is called.
   bool is_needed() const noexcept { return granule_ != 0; }
@@ -45,7 +45,7 @@ class SourceCache {
   };
   enum class Outcome : std::uint8_t {
     pinned,
-    wait,    // entries in use fill the card or the cache: after the next unpin()
+    wait,    // entries in use fill the NIC or the cache: after the next unpin()
     refused  // and nobody is to be waited for
   };
   struct Pin {
@@ -112,7 +112,7 @@ class SourceCache {
   void enlist(std::uint32_t entry) noexcept;
   void delist(std::uint32_t entry) noexcept;
 
-  transport::Transport& card_;
+  transport::Transport& nic_;
   const RegionBook& regions_;
   const std::uint64_t granule_;
   const std::uint64_t entries_max_;
@@ -122,7 +122,7 @@ class SourceCache {
 
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
-  RangeIndex read_;     // what the card may only read, by entry
+  RangeIndex read_;     // what the NIC may only read, by entry
   RangeIndex written_;  // what it may also write
   std::uint32_t oldest_ = kNone;
   std::uint32_t newest_ = kNone;

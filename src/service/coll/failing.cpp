@@ -164,7 +164,7 @@ void Runner::decline(Team& team, std::uint32_t channel) {
   early_.take_all(list, [&](const Arrival& what) { refuse(team, name, what); });
 }
 
-// Members that are lost answer no notes: what they could read is the kernel's and the card's to
+// Members that are lost answer no notes: what they could read is the kernel's and the NIC's to
 // end. A member that has left in order has sent all that it will, so that only those operations
 // fail that wait for more of it (receive(), send()); a dead one ends them all.
 void Runner::break_all(Team& team) {

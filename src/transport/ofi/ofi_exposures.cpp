@@ -53,7 +53,7 @@ TellBody Exposures::answer(Rank rank, std::uint64_t key) {
     answer.status = PH_ERR_RANGE;
     return answer;
   }
-  // A card that meets memory which is gone may end this process, or not say what became of a read.
+  // A NIC that meets memory which is gone may end this process, or not say what became of a read.
   if (!base::is_mapped({reinterpret_cast<const std::byte*>(view.address), view.size_bytes})) {
     answer.status = PH_ERR_ACCESS;
     return answer;

@@ -63,7 +63,7 @@ void OfiTransport::read_to_end() {
   }
 }
 
-// What came by it is read before it ends, for a card may throw away what it has not been asked for,
+// What came by it is read before it ends, for a NIC may throw away what it has not been asked for,
 // and after: what is said of its end says what has been heard.
 void OfiTransport::end_their_rma_endpoint() {
   std::vector<OfiPeer*> told;

@@ -189,7 +189,7 @@ void Pieces::learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noex
 }
 
 // A piece that was over and well before its peer has heard of it: if the RMA endpoint ended then, a
-// card may have thrown away what it had to tell. The peer hears of pieces in the order of their
+// NIC may have thrown away what it had to tell. The peer hears of pieces in the order of their
 // ends, so one less than we know of is the latest of that number, and none in doubt was heard after
 // it.
 bool Pieces::learn(const ToldBody& heard) {

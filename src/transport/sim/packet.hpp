@@ -1,5 +1,5 @@
 // What travels through the simulated network: one record with its bulk bytes, or credits, or news
-// about the sender itself or about a piece that the cards move.
+// about the sender itself or about a piece that the NICs move.
 // Owner: the network, from post() until take_due(); plain values, no pointer of a rank in it but in
 // a Flight.
 #pragma once

@@ -90,7 +90,7 @@ void SimNetwork::die_locked(Rank me, std::uint64_t notice_ns) {
   for (const auto& [number, network] : lanes_) network->die_locked(me, notice_ns);
 }
 
-// Its card finds nobody there. What has landed has landed.
+// Its NIC finds nobody there. What has landed has landed.
 void SimNetwork::refuse_parts_to(Rank rank) {
   for (const auto& [due, part] : parts_)
     if (part.flight->piece.rank == rank && part.flight->status == PH_OK)
@@ -133,7 +133,7 @@ void SimNetwork::cut_locked(std::uint64_t group, std::uint64_t until_ns) {
   }
 }
 
-// All that is under way on one wire; the cards' answers to what came the other way are too.
+// All that is under way on one wire; the NICs' answers to what came the other way are too.
 void SimNetwork::put_off(Rank from, Rank to, std::uint64_t ns) {
   Wire& wire = seats_[from].wires[to];
   for (std::uint64_t* at_ns : {&wire.last_due_ns, &wire.gone_ns})
@@ -176,7 +176,7 @@ void SimNetwork::cut_off(Rank from, Rank by) {
 }
 
 // All records and pieces under way. A piece of which all has landed is told of to its target, whose
-// own card knows that; its initiator hears of each piece, whatever became of it.
+// own NIC knows that; its initiator hears of each piece, whatever became of it.
 void SimNetwork::lose_on_way(Rank from, Rank to) {
   std::erase_if(parts_, [&](const auto& one) {
     Flight& flight = *one.second.flight;
@@ -186,7 +186,7 @@ void SimNetwork::lose_on_way(Rank from, Rank to) {
   });
   const auto lost_count = std::erase_if(seats_[to].arriving, [&](const auto& one) {
     const Packet::Kind kind = one.second.kind;
-    const bool is_news = kind >= Packet::Kind::gone;  // of the receiver's own network and card
+    const bool is_news = kind >= Packet::Kind::gone;  // of the receiver's own network and NIC
     return !is_news && one.second.from == from && one.first.first > now_ns_;
   });
   if (lost_count != 0) losses_.drop(from, to);

@@ -21,7 +21,7 @@ base::Result<std::uint64_t> SimLocals::add(std::span<const std::byte> memory, bo
                           network_.draw(me_, 99) < settings.locals_refused_percent;
   if (is_refused || shown_.size() >= settings.locals_max) {
     return base::Error{PH_ERR_MEMORY, 0,
-                       "sim: the card of rank " + std::to_string(me_) + " registers no more memory",
+                       "sim: the NIC of rank " + std::to_string(me_) + " registers no more memory",
                        me_};
   }
   const auto begin = reinterpret_cast<std::uint64_t>(memory.data());

@@ -66,7 +66,7 @@ class SimLosses {
   std::uint64_t known_ns(Rank me, Rank peer) const { return way(me, peer).known_ns; }
   // Whether something that `me` has sent was lost, and it cannot know yet.
   bool owes_news(Rank me, std::uint64_t now_ns) const;
-  // How long a card tries in vain.
+  // How long a NIC tries in vain.
   std::uint64_t draw_tries(Rank from, Rank to) { return random_.up_to(way(from, to).notice_ns); }
 
  private:

@@ -5,7 +5,7 @@
 // order of posting, so a link is a FIFO; in the others every packet goes its own way, but for the
 // last. The clock only goes forward. Driven by one thread, everything is a pure function of
 // the seed and the calls. Every decision about when a packet or a part of a piece arrives is made
-// in post() and post_piece(), nowhere else; cards touch memory (sim_cards.cpp) when the clock has
+// in post() and post_piece(), nowhere else; NICs touch memory (sim_nics.cpp) when the clock has
 // come there, whoever moves it. Time passes a little with each look for packets. Nobody has to look
 // a thousand times for a packet that is far away: the clock jumps when all ranks only look, and
 // when the packet's rank sleeps. With a Pacer one thread drives all ranks: then only the Pacer
@@ -95,7 +95,7 @@ class SimNetwork {
     // much longer.
     bool uneven = false;
     Fault fault;
-    // Of each rank, where there are cards: how much of its own memory is registered at a time, and
+    // Of each rank, where there are NICs: how much of its own memory is registered at a time, and
     // how many of a hundred more the system refuses although there is room.
     std::uint64_t locals_max = 1 << 16;
     std::uint64_t locals_refused_percent = 0;
@@ -107,8 +107,8 @@ class SimNetwork {
 
   const Settings& settings() const noexcept { return settings_; }
   bool is_mapped() const noexcept { return settings_.profile == base::SimProfile::mapped; }
-  // Whether cards move pieces.
-  bool has_cards() const noexcept { return settings_.profile >= base::SimProfile::rc; }
+  // Whether NICs move pieces.
+  bool has_nics() const noexcept { return settings_.profile >= base::SimProfile::rc; }
 
   // What a rank shares with those that may touch its memory; lives as long as the network.
   void show_regions(Rank me, std::shared_ptr<RegionEntry[]> regions, std::size_t count);
@@ -137,7 +137,7 @@ class SimNetwork {
   // draws of its own. What ends or cuts the job's own does the same to it, now and later.
   std::shared_ptr<SimNetwork> lane(std::uint32_t number);
 
-  // Returns when no card is touching memory.
+  // Returns when no NIC is touching memory.
   void quiesce() { const std::scoped_lock lock(mutex_); }
   // Lets time pass and appends what is due at `me`, oldest first.
   void take_due(Rank me, std::vector<Packet>& due);

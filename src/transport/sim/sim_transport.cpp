@@ -207,7 +207,7 @@ void SimTransport::answered(Rank rank) {
 
 Reach SimTransport::reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept {
   if (rank >= slots_.size() || !slots_[rank].link) return {};
-  if (network_->has_cards() && slots_[rank].link->answered() && !network_->is_gone(rank, me_) &&
+  if (network_->has_nics() && slots_[rank].link->answered() && !network_->is_gone(rank, me_) &&
       !network_->is_link_lost(rank, me_))
     return {Reach::Kind::posted, nullptr};
   if (!network_->is_mapped()) return {};
@@ -293,7 +293,7 @@ void SimTransport::describe(Rank rank, ph_path& path) {
       network_->is_mapped() && rank != me_ && network_->stores_reach(me_, rank, 2) ? 1 : 0;
   std::snprintf(path.reason, sizeof path.reason, "simulated network, seed %llu: %s",
                 static_cast<unsigned long long>(seed_),
-                network_->has_cards() ? "network cards write to the memory of peers"
+                network_->has_nics() ? "network NICs write to the memory of peers"
                 : network_->is_mapped()
                     ? "memory of peers is touched at once or piece by piece, as if it were "
                       "mapped"

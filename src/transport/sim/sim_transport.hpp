@@ -2,7 +2,7 @@
 // kick() carries what was published into the network, poll() brings what is due. Nothing of a peer
 // can be reached, so the engine serves everything by records, but in the profile `mapped`: there a
 // rank that the peer has met touches its memory, as between processes of one host; and in `rc`,
-// `srd` and `unnamed`: there network cards do it for those that have an answer of the peer.
+// `srd` and `unnamed`: there network NICs do it for those that have an answer of the peer.
 //
 //   link: none -- connect() --> sending only -- hello --> both halves -- disconnect() --> released
 //         none -- hello (the answer is ours) -----------> both halves
@@ -61,20 +61,20 @@ class SimTransport final : public Transport {
   base::Result<> write(Rank rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override;
 
-  // rc, srd, unnamed: a card moves the piece, part by part.
+  // rc, srd, unnamed: a NIC moves the piece, part by part.
   bool post(const PostedPiece& piece) noexcept override;
   // Bytes: were it pages, who shares one would depend on where the program was loaded.
-  std::uint64_t local_granule() const noexcept override { return network_->has_cards() ? 1 : 0; }
+  std::uint64_t local_granule() const noexcept override { return network_->has_nics() ? 1 : 0; }
   base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
                                              bool is_written) noexcept override {
     return locals_.add(memory, is_written);
   }
   void unregister_local(std::uint64_t handle) noexcept override { locals_.remove(handle); }
   bool names_pieces(Rank /*rank*/) const noexcept override {
-    return network_->has_cards() && network_->settings().profile != base::SimProfile::unnamed;
+    return network_->has_nics() && network_->settings().profile != base::SimProfile::unnamed;
   }
   void quiesce() noexcept override { network_->quiesce(); }
-  bool quiesces() const noexcept override { return network_->has_cards(); }
+  bool quiesces() const noexcept override { return network_->has_nics(); }
   void hide() noexcept override { network_->hide(me_); }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;

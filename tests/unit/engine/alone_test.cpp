@@ -53,7 +53,7 @@ TEST(Alone, a_get_copies_itself_and_asks_nobody) {
     }
 }
 
-TEST(Alone, what_cards_move_goes_by_them_however_small) {
+TEST(Alone, what_nics_move_goes_by_them_however_small) {
   Lone lone(options(Reach::Kind::posted));
   const auto source = filled(8, 3);
   ASSERT_EQ(lone.ranks[0].put(1, lone.put(source, PH_ALONE | PH_NO_RCE)), PH_OK);
@@ -127,7 +127,7 @@ TEST(Alone, a_get_whose_way_goes_is_not_asked_of_its_owner) {
   EXPECT_EQ(lone.count(1, PH_REMOTE), 0u);
 }
 
-TEST(Alone, our_own_card_that_takes_no_memory_ends_it_with_an_error) {
+TEST(Alone, our_own_nic_that_takes_no_memory_ends_it_with_an_error) {
   FakeOptions chosen = options(Reach::Kind::posted);
   chosen.local_granule = 1;
   Lone lone(chosen);

@@ -1,5 +1,5 @@
 // For the unit tests of counted completion at the target: the test writes what an initiator and the
-// cards would tell rank 1, in any order. Owner: the test. Threads: one.
+// NICs would tell rank 1, in any order. Owner: the test. Threads: one.
 #pragma once
 
 #include <string>
@@ -49,7 +49,7 @@ class Initiator {
   }
   std::uint64_t next_line() const { return next_line_; }
 
-  // Rank 1's card tells of pieces, now.
+  // Rank 1's NIC tells of pieces, now.
   void pieces(std::uint64_t line, std::uint64_t count = 1) {
     for (std::uint64_t i = 0; i < count; ++i) tell(wire::PieceNames(4).of(0, line));
   }

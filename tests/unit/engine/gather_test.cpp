@@ -124,12 +124,12 @@ TEST(Gather, a_fence_behind_it_waits_for_all_of_it) {
   }
 }
 
-// Cards move it: block by block, and own memory is pinned block by block where a card wants that.
-TEST(Gather, cards_move_blocks_one_by_one) {
+// NICs move it: block by block, and own memory is pinned block by block where a NIC wants that.
+TEST(Gather, nics_move_blocks_one_by_one) {
   for (const std::uint64_t granule : {0u, 4096u}) {
-    FakeOptions chosen = cards();
+    FakeOptions chosen = nics();
     chosen.local_granule = granule;
-    Cards two(chosen);
+    Nics two(chosen);
     fill(two.memory.bytes(), 3);
     std::vector<std::byte> own(60000);
     Blocks blocks(two, own);
@@ -152,9 +152,9 @@ TEST(Gather, cards_move_blocks_one_by_one) {
 // A put is announced by name only if nothing here can keep its pieces back.
 TEST(Gather, pieces_are_named_if_all_of_the_source_is_pinned) {
   for (const bool registered : {true, false}) {
-    FakeOptions chosen = cards();
+    FakeOptions chosen = nics();
     chosen.local_granule = 4096;
-    Cards two(chosen);
+    Nics two(chosen);
     std::vector<std::byte> own = filled(60000, 3);
     if (registered) two.ranks.add(0, own);
     Blocks blocks(two, own);
@@ -169,9 +169,9 @@ TEST(Gather, pieces_are_named_if_all_of_the_source_is_pinned) {
   }
 }
 
-TEST(Gather, a_piece_that_a_card_refuses_fails_all_and_takes_the_id_along) {
+TEST(Gather, a_piece_that_a_nic_refuses_fails_all_and_takes_the_id_along) {
   for (const bool is_get : {true, false}) {
-    Cards two;
+    Nics two;
     std::vector<std::byte> own = filled(60000, 3);
     Blocks blocks(two, own);
     blocks.add(0, 100, 5000).add(30000, 20000, 4300);

@@ -1,5 +1,5 @@
-// What a card has to be shown before pieces are posted, for how long, and what becomes of an
-// operation whose memory the card does not take.
+// What a NIC has to be shown before pieces are posted, for how long, and what becomes of an
+// operation whose memory the NIC does not take.
 #include <sys/mman.h>
 
 #include "base/resource_limits.hpp"
@@ -8,37 +8,37 @@
 namespace photon::engine::test {
 namespace {
 
-FakeOptions shown_cards(Posting posting) {
-  FakeOptions chosen = cards(posting);
+FakeOptions shown_nics(Posting posting) {
+  FakeOptions chosen = nics(posting);
   chosen.local_granule = 4096;
   return chosen;
 }
 
 class LocalMemory : public testing::TestWithParam<Posting> {
  protected:
-  static FakeOptions options() { return shown_cards(GetParam()); }
+  static FakeOptions options() { return shown_nics(GetParam()); }
   static FakeOptions one_page_at_a_time() {
     FakeOptions chosen = options();
     chosen.config.source_cache_bytes = 16 << 10;
     return chosen;
   }
-  static void expect_nothing_held(Cards& two) {
+  static void expect_nothing_held(Nics& two) {
     EXPECT_EQ(two.ranks[0].sources().pins(), 0u);
     EXPECT_EQ(two.ranks[0].resource_use().requests, 0u);
   }
   // Its three pieces, less 96 bytes, are at rank 1, and both sides hear of it.
-  static void expect_put(Cards& two) {
+  static void expect_put(Nics& two) {
     EXPECT_EQ(two.ranks.take(0, PH_LOCAL).status, PH_OK);
     EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
     EXPECT_EQ(first_difference(two.memory.bytes().first(3 * kPiece - 96), 7), 3 * kPiece - 96);
     expect_nothing_held(two);
   }
-  static const transport::PostedPiece& piece(Cards& two, std::size_t i) { return two.posted()[i]; }
+  static const transport::PostedPiece& piece(Nics& two, std::size_t i) { return two.posted()[i]; }
 };
 INSTANTIATE_TEST_SUITE_P(Postings, LocalMemory, all_postings(), posting_name);
 
 TEST_P(LocalMemory, all_of_an_operations_memory_is_shown_once_and_given_back_when_it_is_over) {
-  Cards two(options());
+  Nics two(options());
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   EXPECT_EQ(two.posted().size(), 3u);
   EXPECT_EQ(two.seat().locals.size(), 1u);
@@ -53,7 +53,7 @@ TEST_P(LocalMemory, all_of_an_operations_memory_is_shown_once_and_given_back_whe
 }
 
 TEST_P(LocalMemory, a_gets_destination_is_shown_for_writing) {
-  Cards two(options());
+  Nics two(options());
   fill(two.memory.bytes(), 3);
   std::vector<std::byte> landing(2 * kPiece);
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing)), PH_OK);
@@ -67,20 +67,20 @@ TEST_P(LocalMemory, a_gets_destination_is_shown_for_writing) {
 }
 
 TEST_P(LocalMemory, what_is_larger_than_an_entry_goes_part_by_part_and_unannounced) {
-  Cards two(one_page_at_a_time());
+  Nics two(one_page_at_a_time());
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   unsigned parts = 0;
   for (two.serve(); !two.posted().empty(); two.serve(), ++parts) {
     ASSERT_EQ(two.posted().size(), 1u) << "the next part has to be shown first";
-    EXPECT_FALSE(piece(two, 0).name) << "it may have to go on without the card";
+    EXPECT_FALSE(piece(two, 0).name) << "it may have to go on without the NIC";
     two.land();
   }
   EXPECT_GE(parts, 3u);
   expect_put(two);
 }
 
-TEST_P(LocalMemory, where_the_card_takes_no_memory_operations_go_through_records) {
-  Cards two(options());
+TEST_P(LocalMemory, where_the_nic_takes_no_memory_operations_go_through_records) {
+  Nics two(options());
   two.seat().locals_max = 0;
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   EXPECT_EQ(two.seat().posted_count, 0u);
@@ -96,10 +96,10 @@ TEST_P(LocalMemory, where_the_card_takes_no_memory_operations_go_through_records
   expect_nothing_held(two);
 }
 
-TEST_P(LocalMemory, that_the_card_takes_no_memory_is_told_once_with_the_limit) {
+TEST_P(LocalMemory, that_the_nic_takes_no_memory_is_told_once_with_the_limit) {
   FakeOptions warned = options();
   warned.config.log = base::LogLevel::warn;
-  Cards two(warned);
+  Nics two(warned);
   two.seat().locals_max = 0;
   testing::internal::CaptureStderr();
   ASSERT_EQ(two.put_pieces(3), PH_OK);
@@ -113,9 +113,9 @@ TEST_P(LocalMemory, that_the_card_takes_no_memory_is_told_once_with_the_limit) {
   EXPECT_NE(said.find(limit), std::string::npos) << said;
 }
 
-TEST_P(LocalMemory, a_put_that_cannot_go_on_with_the_card_sends_the_rest_in_chunks) {
+TEST_P(LocalMemory, a_put_that_cannot_go_on_with_the_nic_sends_the_rest_in_chunks) {
   for (const std::uint32_t flags : {0u, std::uint32_t{PH_DELIVERED}}) {
-    Cards two(one_page_at_a_time());
+    Nics two(one_page_at_a_time());
     ASSERT_EQ(two.put_pieces(3, flags), PH_OK);
     two.seat().locals_max = 0;
     ASSERT_EQ(two.posted().size(), 1u);
@@ -127,8 +127,8 @@ TEST_P(LocalMemory, a_put_that_cannot_go_on_with_the_card_sends_the_rest_in_chun
   }
 }
 
-TEST_P(LocalMemory, a_get_that_cannot_go_on_with_the_card_is_answered_by_the_owner) {
-  Cards two(one_page_at_a_time());
+TEST_P(LocalMemory, a_get_that_cannot_go_on_with_the_nic_is_answered_by_the_owner) {
+  Nics two(one_page_at_a_time());
   fill(two.memory.bytes(), 3);
   std::vector<std::byte> landing(3 * kPiece);
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing)), PH_OK);
@@ -143,8 +143,8 @@ TEST_P(LocalMemory, a_get_that_cannot_go_on_with_the_card_is_answered_by_the_own
   expect_nothing_held(two);
 }
 
-TEST_P(LocalMemory, who_finds_the_card_full_waits_for_the_pieces_that_use_it) {
-  Cards two(options());
+TEST_P(LocalMemory, who_finds_the_nic_full_waits_for_the_pieces_that_use_it) {
+  Nics two(options());
   two.seat().locals_max = 1;
   std::vector<std::byte> landing(2 * kPiece);
   fill(two.memory.bytes(), 7);
@@ -167,7 +167,7 @@ TEST_P(LocalMemory, who_finds_the_card_full_waits_for_the_pieces_that_use_it) {
 }
 
 TEST_P(LocalMemory, what_the_caller_has_registered_stays_known_until_it_is_taken_back) {
-  Cards two(options());
+  Nics two(options());
   std::vector<std::byte> source = filled(4 * kPiece, 7);
   const ph_region region = two.ranks.add(0, source);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -184,7 +184,7 @@ TEST_P(LocalMemory, what_the_caller_has_registered_stays_known_until_it_is_taken
 }
 
 TEST_P(LocalMemory, memory_of_ph_alloc_is_forgotten_before_it_can_be_somebody_elses) {
-  Cards two(options());
+  Nics two(options());
   ph_region region{};
   ASSERT_EQ(two.ranks[0].allocate(2 * kPiece, region), PH_OK);
   auto* base = reinterpret_cast<std::byte*>(region.address);
@@ -195,9 +195,9 @@ TEST_P(LocalMemory, memory_of_ph_alloc_is_forgotten_before_it_can_be_somebody_el
   EXPECT_TRUE(two.seat().locals.empty());
 }
 
-// A program that maps other pages where it had a source: the card must see those.
+// A program that maps other pages where it had a source: the NIC must see those.
 TEST_P(LocalMemory, pages_that_were_replaced_are_shown_anew) {
-  Cards two(options());
+  Nics two(options());
   constexpr std::size_t kBytes = 2 * kPiece;
   void* place = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(place, MAP_FAILED);
@@ -216,13 +216,13 @@ TEST_P(LocalMemory, pages_that_were_replaced_are_shown_anew) {
 
 TEST_P(LocalMemory, a_peer_that_is_lost_leaves_nothing_pinned) {
   FakeOptions chosen = options();
-  chosen.card_queue = 2;
-  Cards two(chosen);
+  chosen.nic_queue = 2;
+  Nics two(chosen);
   ASSERT_EQ(two.put_pieces(4), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 2), PH_OK);
   two.seat().gone[1] = {PH_ERR_PEER, 0, "it has ended", 1};
   two.serve();
-  EXPECT_EQ(two.ranks[0].sources().pins(), 1u) << "cards use it";
+  EXPECT_EQ(two.ranks[0].sources().pins(), 1u) << "NICs use it";
   two.refuse(PH_ERR_PEER);
   two.refuse(PH_ERR_PEER);
   two.serve();
@@ -231,9 +231,9 @@ TEST_P(LocalMemory, a_peer_that_is_lost_leaves_nothing_pinned) {
   EXPECT_TRUE(two.seat().locals.empty());
 }
 
-// Another peer's operations may need the card's room.
+// Another peer's operations may need the NIC's room.
 TEST(LocalMemoryOfNamed, is_not_pinned_for_who_has_no_line_for_its_record) {
-  Cards two(shown_cards(Posting::named));
+  Nics two(shown_nics(Posting::named));
   two.fill_ring();
   ASSERT_EQ(two.put_pieces(2), PH_OK);
   EXPECT_EQ(two.ranks[0].sources().pins(), 0u);
@@ -243,8 +243,8 @@ TEST(LocalMemoryOfNamed, is_not_pinned_for_who_has_no_line_for_its_record) {
   EXPECT_EQ(two.remote(), Ids{two.remote_id});
 }
 
-TEST_P(LocalMemory, a_refusal_by_the_peers_card_gives_it_back) {
-  Cards two(options());
+TEST_P(LocalMemory, a_refusal_by_the_peers_nic_gives_it_back) {
+  Nics two(options());
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   two.refuse();
   two.serve();

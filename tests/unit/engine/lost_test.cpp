@@ -66,7 +66,7 @@ TEST_F(Lost, who_sleeps_for_an_id_of_anybody_is_told_when_all_others_are_lost) {
   EXPECT_EQ(two_.ranks[0].wait(guard, {PH_ANY_RANK, PH_REMOTE, nullptr}, 20'000'000), PH_ERR_PEER);
 }
 
-TEST(LostOthers, who_waits_for_his_own_card_goes_on_waiting) {
+TEST(LostOthers, who_waits_for_his_own_nic_goes_on_waiting) {
   Two two(options(Reach::Kind::posted, false));
   std::vector<std::byte> bytes(30000);
   const ph_region mine = two.ranks.add(0, bytes);

@@ -8,14 +8,14 @@ namespace {
 
 class PostedLost : public testing::TestWithParam<Posting> {
  protected:
-  void lose(Cards& two) { two.seat().gone[1] = {PH_ERR_PEER, 0, "it has ended", 1}; }
+  void lose(Nics& two) { two.seat().gone[1] = {PH_ERR_PEER, 0, "it has ended", 1}; }
 };
 INSTANTIATE_TEST_SUITE_P(Postings, PostedLost, all_postings(), posting_name);
 
-TEST_P(PostedLost, each_operation_ends_once_with_an_error_after_the_cards_let_go) {
-  FakeOptions chosen = cards(GetParam());
-  chosen.card_queue = 6;
-  Cards two(chosen);
+TEST_P(PostedLost, each_operation_ends_once_with_an_error_after_the_nics_let_go) {
+  FakeOptions chosen = nics(GetParam());
+  chosen.nic_queue = 6;
+  Nics two(chosen);
   std::vector<std::byte> landing(2 * kPiece);
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 2, PH_NO_RCE), PH_OK);
@@ -38,7 +38,7 @@ TEST_P(PostedLost, each_operation_ends_once_with_an_error_after_the_cards_let_go
     }
   };
   take();
-  EXPECT_EQ(ended, (Ended{{1, 1}, {4, 1}, {5, 1}})) << "of 2 and 3 cards still use the memory";
+  EXPECT_EQ(ended, (Ended{{1, 1}, {4, 1}, {5, 1}})) << "of 2 and 3 NICs still use the memory";
   ASSERT_EQ(two.posted().size(), 3u);
   two.refuse(PH_ERR_PEER);
   take();
@@ -51,8 +51,8 @@ TEST_P(PostedLost, each_operation_ends_once_with_an_error_after_the_cards_let_go
   EXPECT_EQ(ended, (Ended{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}}));
 }
 
-TEST_P(PostedLost, finalize_waits_until_cards_let_go_of_a_lost_peers_operations) {
-  Cards two(GetParam());
+TEST_P(PostedLost, finalize_waits_until_nics_let_go_of_a_lost_peers_operations) {
+  Nics two(GetParam());
   ASSERT_EQ(two.put_pieces(2), PH_OK);
   lose(two);
   two.serve();
@@ -67,10 +67,10 @@ TEST_P(PostedLost, finalize_waits_until_cards_let_go_of_a_lost_peers_operations)
   EXPECT_TRUE(two.posted().empty());
 }
 
-// Until a card has let go of its memory an operation is not over, and there is something to wait
+// Until a NIC has let go of its memory an operation is not over, and there is something to wait
 // for.
 TEST_P(PostedLost, a_wait_for_its_local_ids_does_not_end_before_they_came) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_pieces(1), PH_OK);
   lose(two);
   two.serve();
@@ -86,9 +86,9 @@ TEST_P(PostedLost, a_wait_for_its_local_ids_does_not_end_before_they_came) {
   EXPECT_EQ(wait(PH_LOCAL), PH_ERR_PEER);
 }
 
-// A rank that leaves says so in its ring; then its key is stale, and its card refuses.
+// A rank that leaves says so in its ring; then its key is stale, and its NIC refuses.
 TEST_P(PostedLost, a_refusal_by_one_that_left_is_told_as_that) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   two.serve(1);
   ASSERT_EQ(two.put_pieces(2), PH_OK);
   {
@@ -104,10 +104,10 @@ TEST_P(PostedLost, a_refusal_by_one_that_left_is_told_as_that) {
   EXPECT_EQ(found[0].status, PH_ERR_DEPARTED);
 }
 
-// Its card had moved the bytes, and ours says so late: what was probed did not fail.
+// Its NIC had moved the bytes, and ours says so late: what was probed did not fail.
 TEST_P(PostedLost, a_put_that_landed_before_its_peer_left_did_not_fail) {
   for (const std::uint32_t flags : {0u, std::uint32_t{PH_DELIVERED}, std::uint32_t{PH_NO_RCE}}) {
-    Cards two(GetParam());
+    Nics two(GetParam());
     two.serve(1);
     ASSERT_EQ(two.put_pieces(2, flags), PH_OK);
     two.land();
@@ -116,7 +116,7 @@ TEST_P(PostedLost, a_put_that_landed_before_its_peer_left_did_not_fail) {
       EXPECT_EQ(two.ranks[1].finalize(guard), PH_OK);
     }
     two.ranks[0].serve();
-    EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "a card still reads its source";
+    EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "a NIC still reads its source";
     two.land();
     two.ranks[0].serve();
     const auto found = two.ranks.probe(0, PH_LOCAL);
@@ -126,10 +126,10 @@ TEST_P(PostedLost, a_put_that_landed_before_its_peer_left_did_not_fail) {
   }
 }
 
-// A card only finds that nobody is there.
+// A NIC only finds that nobody is there.
 TEST_P(PostedLost, how_a_peer_ended_is_said_by_its_end) {
   for (const bool in_order : {false, true}) {
-    Cards two(GetParam());
+    Nics two(GetParam());
     two.serve(1);
     ASSERT_EQ(two.put_pieces(2), PH_OK);
     two.refuse(PH_ERR_PEER);
@@ -151,7 +151,7 @@ TEST_P(PostedLost, how_a_peer_ended_is_said_by_its_end) {
 }
 
 TEST_P(PostedLost, an_id_that_waited_for_credit_is_told_as_lost) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   two.fill_ledger();
   ASSERT_EQ(two.put_pieces(2), PH_OK);
   two.land_all();
@@ -166,7 +166,7 @@ TEST_P(PostedLost, an_id_that_waited_for_credit_is_told_as_lost) {
 
 // A transport that tells twice, or of what nobody posted.
 TEST_P(PostedLost, answers_for_nothing_change_nothing) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   const std::uint64_t token = two.posted()[0].token;
   two.land_all();
@@ -182,19 +182,19 @@ TEST_P(PostedLost, answers_for_nothing_change_nothing) {
   EXPECT_EQ(two.remote(), Ids{12});
 }
 
-// Its engine stands still; the test writes the token of what a card moves into its ring.
-TEST_P(PostedLost, a_peer_that_answers_what_a_card_moves_is_cut_off) {
+// Its engine stands still; the test writes the token of what a NIC moves into its ring.
+TEST_P(PostedLost, a_peer_that_answers_what_a_nic_moves_is_cut_off) {
   struct Forgery {
     wire::Kind kind;
     std::uint64_t second, third;
   };
-  FakeOptions chosen = cards(GetParam());
-  chosen.card_queue = 1;  // so that there is a rest that could be answered
+  FakeOptions chosen = nics(GetParam());
+  chosen.nic_queue = 1;  // so that there is a rest that could be answered
   for (const Forgery& forged :
        {Forgery{wire::Kind::get_data, 0, 64}, Forgery{wire::Kind::get_data, kPiece, 64},
         Forgery{wire::Kind::get_failed, static_cast<std::uint64_t>(PH_ERR_KEY), 0}})
     for (const bool is_get : {true, false}) {
-      Cards two(chosen);
+      Nics two(chosen);
       Guarded landing(2 * kPiece);
       if (is_get) {
         ASSERT_EQ(two.ranks[0].get(1, two.get(landing.bytes())), PH_OK);
@@ -210,7 +210,7 @@ TEST_P(PostedLost, a_peer_that_answers_what_a_card_moves_is_cut_off) {
       producer.publish(wire::encode(forged.kind, wire::kNoId, 0), 1);
       two.serve();
       EXPECT_EQ(two.ranks[0].put(1, two.notice(1)), PH_ERR_PROTOCOL);
-      EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "a card is still at it";
+      EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "a NIC is still at it";
       two.refuse(PH_ERR_PEER);
       two.serve();
       const auto found = two.ranks.probe(0, PH_LOCAL);

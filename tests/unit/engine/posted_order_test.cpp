@@ -6,7 +6,7 @@ namespace {
 
 // Rank 0's engine with the ids of a put to come: its bytes are under way, unnamed, and there is
 // ledger credit again.
-struct Unnamed : Cards {
+struct Unnamed : Nics {
   Unnamed() {
     fill_ledger();
     EXPECT_EQ(put_as(1, 11, 1), PH_OK);
@@ -55,7 +55,7 @@ TEST(PostedOrder, after_an_unnamed_put_names_are_used_again) {
 
 // Line 65 stands where line 1 stood; the pieces of its record are still under way.
 TEST(PostedOrder, a_name_in_use_is_not_given_again_one_lap_later) {
-  Cards two;
+  Nics two;
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.posted().at(0).name, 1u);
   two.serve(1);
@@ -74,7 +74,7 @@ TEST(PostedOrder, a_name_in_use_is_not_given_again_one_lap_later) {
 }
 
 TEST(PostedOrder, a_name_can_be_given_again_when_all_its_pieces_are_over) {
-  Cards two;
+  Nics two;
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   two.land_all();
   EXPECT_EQ(two.remote(), Ids{11});
@@ -86,7 +86,7 @@ TEST(PostedOrder, a_name_can_be_given_again_when_all_its_pieces_are_over) {
 }
 
 TEST(PostedOrder, another_line_is_named_while_one_is_in_use) {
-  Cards two;
+  Nics two;
   ASSERT_EQ(two.put_as(1, 11, 1), PH_OK);
   two.go_to_line(66);
   ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
@@ -97,7 +97,7 @@ TEST(PostedOrder, another_line_is_named_while_one_is_in_use) {
 }
 
 TEST(PostedOrder, without_a_line_for_its_record_nothing_is_posted_and_then_all) {
-  Cards two;
+  Nics two;
   two.fill_ring();
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   EXPECT_TRUE(two.posted().empty());
@@ -109,10 +109,10 @@ TEST(PostedOrder, without_a_line_for_its_record_nothing_is_posted_and_then_all) 
   EXPECT_EQ(two.remote(), Ids{11});
 }
 
-// All peers share the queue of a card: one that always has more to post must not keep it.
+// All peers share the queue of a NIC: one that always has more to post must not keep it.
 TEST(PostedOrder, peers_take_turns_at_a_full_queue) {
-  FakeOptions chosen = cards();
-  chosen.card_queue = 2;
+  FakeOptions chosen = nics();
+  chosen.nic_queue = 2;
   EngineGroup ranks(3, Ground::fake, chosen);
   ranks.meet(0, 1);
   ranks.meet(0, 2);
@@ -136,8 +136,8 @@ TEST(PostedOrder, peers_take_turns_at_a_full_queue) {
 
 // Those that end each time they had a place in the queue must not pass one that waits for its own.
 TEST(PostedOrder, many_short_ones_leave_room_for_a_long_one) {
-  FakeOptions chosen = cards();
-  chosen.card_queue = 2;
+  FakeOptions chosen = nics();
+  chosen.nic_queue = 2;
   EngineGroup ranks(6, Ground::fake, chosen);
   std::vector<std::byte> memory(20 * kPiece);
   ph_region regions[6] = {};
@@ -169,7 +169,7 @@ TEST(PostedOrder, many_short_ones_leave_room_for_a_long_one) {
 
 // Both ways at once: whose id waits at both ends.
 TEST(PostedOrder, two_ranks_post_to_each_other) {
-  Cards two;
+  Nics two;
   const auto bytes = filled(2 * kPiece, 9);
   std::vector<std::byte> landing(2 * kPiece);
   const ph_region back = two.ranks.add(0, landing);
@@ -187,7 +187,7 @@ TEST(PostedOrder, two_ranks_post_to_each_other) {
 }
 
 TEST(PostedOrder, a_rank_posts_to_itself) {
-  Cards two;
+  Nics two;
   std::vector<std::byte> landing(2 * kPiece);
   const ph_region mine = two.ranks.add(0, landing);
   const auto bytes = filled(2 * kPiece, 9);

@@ -1,4 +1,4 @@
-// Puts by network cards in all their kinds at random, over a card that is often full: each ends
+// Puts by NICs in all their kinds at random, over a NIC that is often full: each ends
 // once, ids come in order, and nothing is left behind, whatever was refused and whether the peer
 // lived.
 #include <map>
@@ -13,14 +13,14 @@ namespace {
 class RandomPosts {
  public:
   RandomPosts(std::uint64_t seed, Posting posting, bool may_lose)
-      : dice_(seed), cards_(with_queue(posting, 1 + roll(3))), may_lose_(may_lose) {}
+      : dice_(seed), nics_(with_queue(posting, 1 + roll(3))), may_lose_(may_lose) {}
 
   void run() {
     for (int step = 0; step < 400; ++step) turn(step);
     for (int i = 0; i < 600; ++i) {
-      cards_.serve();
+      nics_.serve();
       if (pieces() != 0) end_piece(0);
-      if (!is_lost_) cards_.serve(1);
+      if (!is_lost_) nics_.serve(1);
       take(8);
     }
   }
@@ -33,7 +33,7 @@ class RandomPosts {
       EXPECT_GT(id, last) << "out of order";
       last = id;
     }
-    const auto left = cards_.ranks[0].resource_use();
+    const auto left = nics_.ranks[0].resource_use();
     EXPECT_EQ(left.requests, 0u);
     EXPECT_EQ(left.events, 0);
     EXPECT_EQ(left.queued, 0u);
@@ -52,30 +52,30 @@ class RandomPosts {
   };
 
   static FakeOptions with_queue(Posting posting, unsigned pieces) {
-    FakeOptions chosen = cards(posting);
-    chosen.card_queue = pieces;
+    FakeOptions chosen = nics(posting);
+    chosen.nic_queue = pieces;
     return chosen;
   }
   unsigned roll(unsigned sides) { return static_cast<unsigned>(dice_() % sides); }
-  unsigned pieces() { return static_cast<unsigned>(cards_.posted().size()); }
+  unsigned pieces() { return static_cast<unsigned>(nics_.posted().size()); }
 
   void turn(int step) {
     switch (roll(is_lost_ ? 8 : 10)) {
       case 5:
         if (pieces() != 0) end_piece(roll(pieces()));
         break;
-      case 6: cards_.serve(roll(2)); break;
+      case 6: nics_.serve(roll(2)); break;
       case 7: take(1 + roll(3)); break;
       case 8:
         if (roll(4) == 0 && pieces() != 0) {
-          cards_.refuse(PH_ERR_KEY, roll(pieces()));
+          nics_.refuse(PH_ERR_KEY, roll(pieces()));
         } else if (roll(3) == 0) {
-          static_cast<void>(cards_.ranks[0].fence(1));  // PH_AGAIN, or nobody to fence from
+          static_cast<void>(nics_.ranks[0].fence(1));  // PH_AGAIN, or nobody to fence from
         }
         break;
       case 9:
         if (may_lose_ && step > 200 && roll(20) == 0) {
-          cards_.seat().gone[1] = {PH_ERR_PEER, 0, "it has ended", 1};
+          nics_.seat().gone[1] = {PH_ERR_PEER, 0, "it has ended", 1};
           is_lost_ = true;
         }
         break;
@@ -85,9 +85,9 @@ class RandomPosts {
   }
   void end_piece(unsigned index) {
     if (is_lost_)
-      cards_.refuse(PH_ERR_PEER, index);
+      nics_.refuse(PH_ERR_PEER, index);
     else
-      cards_.land(index);
+      nics_.land(index);
   }
 
   void post() {
@@ -101,10 +101,10 @@ class RandomPosts {
     std::byte bytes[40]{};
     std::memcpy(bytes, &id, sizeof id);
     const std::uint32_t id_bytes = 8 + (roll(3) == 0 ? roll(30) : 0);
-    ph_put_args args = cards_.put(put.source, put.flags);
+    ph_put_args args = nics_.put(put.source, put.flags);
     args.local = args.remote = {bytes, id_bytes};
     if (put.is_kept) args.request = &put.request;
-    const ph_status status = cards_.ranks[0].put(1, args);
+    const ph_status status = nics_.ranks[0].put(1, args);
     if (status != PH_OK) {
       EXPECT_TRUE(status == PH_AGAIN || is_lost_) << status;
       puts_.erase(id);
@@ -114,7 +114,7 @@ class RandomPosts {
   }
 
   void take(std::size_t most) {
-    for (const auto& one : cards_.ranks.probe(0, PH_LOCAL)) {
+    for (const auto& one : nics_.ranks.probe(0, PH_LOCAL)) {
       Put& put = puts_.at(one.id);
       ++put.ends;
       if (one.status != PH_OK) put.status = one.status;
@@ -122,12 +122,12 @@ class RandomPosts {
     for (auto& [id, put] : puts_) {
       if (put.request == PH_REQUEST_NONE) continue;
       ph_result result{};
-      const ph_status status = cards_.ranks[0].test(put.request, result);
+      const ph_status status = nics_.ranks[0].test(put.request, result);
       if (status == PH_AGAIN) continue;
       ++put.ends;
       put.status = status;
     }
-    for (const auto& one : cards_.ranks.probe(1, PH_REMOTE, most)) {
+    for (const auto& one : nics_.ranks.probe(1, PH_REMOTE, most)) {
       came_.push_back(one.id);
       ++puts_.at(one.id).remotes;
     }
@@ -146,7 +146,7 @@ class RandomPosts {
   }
 
   std::mt19937_64 dice_;
-  Cards cards_;
+  Nics nics_;
   const bool may_lose_;
   bool is_lost_ = false;
   std::uint64_t next_id_ = 1;

@@ -1,4 +1,4 @@
-// Pieces that a card refuses.
+// Pieces that a NIC refuses.
 #include <algorithm>
 
 #include "posted_unit.hpp"
@@ -9,7 +9,7 @@ namespace {
 class PostedRefused : public testing::TestWithParam<Posting> {
  protected:
   // The only local completion, with an error; nothing more comes, here or there.
-  static void expect_failed(Cards& two, ph_status why) {
+  static void expect_failed(Nics& two, ph_status why) {
     const auto found = two.ranks.probe(0, PH_LOCAL);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].status, why);
@@ -22,7 +22,7 @@ class PostedRefused : public testing::TestWithParam<Posting> {
     EXPECT_EQ(two.local(), Ids());
   }
   // Everything goes on: names, ledger credit, records.
-  static void expect_the_way_is_good(Cards& two) {
+  static void expect_the_way_is_good(Nics& two) {
     for (std::uint64_t i = 0; i < 9; ++i) {
       ASSERT_EQ(two.put_as(i, 50 + i, 2), PH_OK);
       two.land_all();
@@ -39,7 +39,7 @@ TEST_P(PostedRefused, a_refused_piece_takes_its_id_with_it) {
     std::vector<std::size_t> order = {0, 1, 2};
     do {
       SCOPED_TRACE(refused);
-      Cards two(GetParam());
+      Nics two(GetParam());
       ASSERT_EQ(two.put_pieces(3), PH_OK);
       for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "pieces are under way";
@@ -61,15 +61,15 @@ TEST_P(PostedRefused, a_refused_piece_takes_its_id_with_it) {
 }
 
 TEST_P(PostedRefused, nothing_is_posted_after_a_refusal_and_the_error_comes_after_the_last) {
-  FakeOptions chosen = cards(GetParam());
-  chosen.card_queue = 3;
-  Cards two(chosen);
+  FakeOptions chosen = nics(GetParam());
+  chosen.nic_queue = 3;
+  Nics two(chosen);
   ASSERT_EQ(two.put_pieces(8), PH_OK);
   ASSERT_EQ(two.seat().posted_count, 3u);
   two.refuse();
   two.serve();
   EXPECT_EQ(two.seat().posted_count, 3u);
-  EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "the cards still read its source";
+  EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "the NICs still read its source";
   two.land();
   two.serve();
   EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty());
@@ -81,9 +81,9 @@ TEST_P(PostedRefused, nothing_is_posted_after_a_refusal_and_the_error_comes_afte
 }
 
 TEST_P(PostedRefused, all_pieces_posted_so_far_may_be_over_before_the_next_could_go) {
-  FakeOptions chosen = cards(GetParam());
-  chosen.card_queue = 1;
-  Cards two(chosen);
+  FakeOptions chosen = nics(GetParam());
+  chosen.nic_queue = 1;
+  Nics two(chosen);
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   two.land();
   two.serve();
@@ -99,7 +99,7 @@ TEST_P(PostedRefused, an_error_is_told_whatever_the_flags) {
                                       PH_NO_RCE};
   for (const std::uint32_t flags : kFlags) {
     SCOPED_TRACE(flags);
-    Cards two(GetParam());
+    Nics two(GetParam());
     ASSERT_EQ(two.put_pieces(2, flags), PH_OK);
     two.land();
     two.refuse();
@@ -110,16 +110,16 @@ TEST_P(PostedRefused, an_error_is_told_whatever_the_flags) {
 }
 
 TEST_P(PostedRefused, a_refused_get_tells_nobody_but_its_caller) {
-  FakeOptions chosen = cards(GetParam());
-  chosen.card_queue = 2;
-  Cards two(chosen);
+  FakeOptions chosen = nics(GetParam());
+  chosen.nic_queue = 2;
+  Nics two(chosen);
   std::vector<std::byte> landing(5 * kPiece);
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing, PH_NOTICE_ACCEPTED)), PH_OK);
   two.serve();
   two.refuse(PH_ERR_ACCESS, 1);
   two.serve();
   EXPECT_EQ(two.seat().posted_count, 2u);
-  EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "a card still writes to its destination";
+  EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "a NIC still writes to its destination";
   two.land();
   two.serve();
   expect_failed(two, PH_ERR_ACCESS);
@@ -128,7 +128,7 @@ TEST_P(PostedRefused, a_refused_get_tells_nobody_but_its_caller) {
 }
 
 TEST_P(PostedRefused, ids_behind_a_refused_put_come) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_as(1, 11, 1), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
   ASSERT_EQ(two.ranks[0].put(1, two.notice(13)), PH_OK);
@@ -141,7 +141,7 @@ TEST_P(PostedRefused, ids_behind_a_refused_put_come) {
 }
 
 TEST_P(PostedRefused, a_fence_and_a_flush_end_after_a_refusal) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_pieces(2), PH_OK);
   EXPECT_EQ(two.ranks[0].fence(1), PH_OK);
   two.refuse();
@@ -152,7 +152,7 @@ TEST_P(PostedRefused, a_fence_and_a_flush_end_after_a_refusal) {
 }
 
 TEST_P(PostedRefused, finalize_tells_of_a_refusal_that_nobody_probed) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_pieces(2), PH_OK);
   two.refuse();
   two.refuse();
@@ -164,7 +164,7 @@ TEST_P(PostedRefused, finalize_tells_of_a_refusal_that_nobody_probed) {
 // The news of the refusal waits for a line behind other answers: the record that takes the next
 // line must not be taken for the old one. Rank 1 stands still until the ring is full.
 TEST(PostedRefusedNames, a_name_is_not_given_again_before_its_withdrawal_is_sent) {
-  Cards two;
+  Nics two;
   ASSERT_EQ(two.put_as(1, 11, 1), PH_OK);  // its record stands at line 1
   two.serve(1);
   two.fill_ring();
@@ -189,7 +189,7 @@ TEST(PostedRefusedNames, a_name_is_not_given_again_before_its_withdrawal_is_sent
 
 // Pieces overtake records: rank 1 would count the new one for the old line.
 TEST(PostedRefusedNames, a_name_is_not_given_again_before_its_withdrawal_was_read) {
-  Cards two;
+  Nics two;
   ASSERT_EQ(two.put_as(1, 11, 1), PH_OK);  // its record stands at line 1
   two.go_to_line(64);
   two.refuse();

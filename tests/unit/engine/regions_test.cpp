@@ -54,7 +54,7 @@ TEST(Regions, a_revocation_waits_for_no_copy_and_frees_the_slot) {
   removal.call = "revoke";
   ASSERT_EQ(two.ranks[1].begin_removal(two.region.key, removal), PH_OK);
   EXPECT_EQ(photon::test::take_back(two.ranks[1], removal), PH_OK);
-  EXPECT_EQ(two.ranks.net().seats[1].quiesces_count, quiesces + 1) << "cards know the key no more";
+  EXPECT_EQ(two.ranks.net().seats[1].quiesces_count, quiesces + 1) << "NICs know the key no more";
   EXPECT_EQ(two.ranks[1].begin_removal(two.region.key, removal), PH_ERR_KEY);
   EXPECT_NE(two.ranks[1].last_error().what.find("revoke"), std::string::npos);
   std::vector<std::byte> other(100);

@@ -9,7 +9,7 @@ bool is_nothing(const ResourceUse& held) {
 }
 
 TEST(ResourceUse, are_nothing_before_and_after_an_operation) {
-  Cards two;
+  Nics two;
   EXPECT_TRUE(is_nothing(two.ranks[0].resource_use()));
   EXPECT_TRUE(is_nothing(two.ranks[1].resource_use()));
   ASSERT_EQ(two.put_pieces(2), PH_OK);
@@ -27,7 +27,7 @@ TEST(ResourceUse, are_nothing_before_and_after_an_operation) {
 }
 
 TEST(ResourceUse, blocks_of_long_ids_and_of_queued_payloads_come_back) {
-  Cards two;
+  Nics two;
   two.fill_ledger();
   const std::string id = "an id of more bytes than eight";
   ph_put_args args = two.put({two.memory.data(), 16});
@@ -45,7 +45,7 @@ TEST(ResourceUse, blocks_of_long_ids_and_of_queued_payloads_come_back) {
 
 // An id that was withdrawn gives back what it held at its target.
 TEST(ResourceUse, a_withdrawn_id_holds_nothing) {
-  Cards two;
+  Nics two;
   const std::string id = "an id of more bytes than eight";
   const auto bytes = filled(kPiece, 7);
   ph_put_args args = two.put(bytes);

@@ -1,4 +1,4 @@
-// Puts and gets by network cards at their initiator: what is posted and when, names, the order of
+// Puts and gets by NICs at their initiator: what is posted and when, names, the order of
 // ids, and who waits for pieces.
 #include <algorithm>
 #include <numeric>
@@ -12,7 +12,7 @@ class PostedBy : public testing::TestWithParam<Posting> {};
 INSTANTIATE_TEST_SUITE_P(Postings, PostedBy, all_postings(), posting_name);
 
 TEST_P(PostedBy, a_put_is_posted_in_pieces_that_cover_it_once) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   ASSERT_EQ(two.posted().size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -30,7 +30,7 @@ TEST_P(PostedBy, a_put_is_posted_in_pieces_that_cover_it_once) {
 TEST_P(PostedBy, ids_come_after_the_last_piece_in_whatever_order_they_land) {
   std::vector<std::size_t> order = {0, 1, 2};
   do {
-    Cards two(GetParam());
+    Nics two(GetParam());
     ASSERT_EQ(two.put_pieces(3), PH_OK);
     const auto pieces = two.posted();
     for (std::size_t i = 0; i < 3; ++i) {
@@ -48,7 +48,7 @@ TEST_P(PostedBy, ids_come_after_the_last_piece_in_whatever_order_they_land) {
 }
 
 TEST_P(PostedBy, the_id_goes_first_where_pieces_are_named_and_last_where_they_are_not) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   const std::uint64_t line = 1;
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   if (GetParam() == Posting::unnamed) {
@@ -67,7 +67,7 @@ TEST_P(PostedBy, the_id_goes_first_where_pieces_are_named_and_last_where_they_ar
 }
 
 TEST_P(PostedBy, a_put_of_one_piece_is_one_piece) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_pieces(1), PH_OK);
   ASSERT_EQ(two.posted().size(), 1u);
   EXPECT_EQ(two.posted()[0].size_bytes, kPiece);
@@ -76,7 +76,7 @@ TEST_P(PostedBy, a_put_of_one_piece_is_one_piece) {
 }
 
 TEST_P(PostedBy, long_ids_travel_whole) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   const std::string id = "an id of more bytes than eight";
   const auto bytes = filled(2 * kPiece, 7);
   ph_put_args args = two.put(bytes);
@@ -88,9 +88,9 @@ TEST_P(PostedBy, long_ids_travel_whole) {
 }
 
 TEST_P(PostedBy, a_full_queue_takes_the_next_piece_when_one_is_over) {
-  FakeOptions chosen = cards(GetParam());
-  chosen.card_queue = 2;
-  Cards two(chosen);
+  FakeOptions chosen = nics(GetParam());
+  chosen.nic_queue = 2;
+  Nics two(chosen);
   ASSERT_EQ(two.put_pieces(5), PH_OK);
   for (unsigned over = 0; over < 3; ++over) {
     EXPECT_EQ(two.seat().posted_count, 2 + over);
@@ -114,7 +114,7 @@ TEST_P(PostedBy, flags_say_which_ids_are_told) {
                                       PH_ORDER_NONE};
   for (const std::uint32_t flags : kFlags) {
     SCOPED_TRACE(flags);
-    Cards two(GetParam());
+    Nics two(GetParam());
     ASSERT_EQ(two.put_pieces(2, flags), PH_OK);
     if ((flags & PH_NO_RCE) != 0) {
       for (const auto& piece : two.posted()) EXPECT_FALSE(piece.name);
@@ -129,7 +129,7 @@ TEST_P(PostedBy, flags_say_which_ids_are_told) {
 }
 
 TEST_P(PostedBy, a_get_lands_and_then_tells_both_sides) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   fill(two.memory.bytes(), 3);
   std::vector<std::byte> landing(3 * kPiece - 5);
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing)), PH_OK);
@@ -151,7 +151,7 @@ TEST_P(PostedBy, a_get_lands_and_then_tells_both_sides) {
 }
 
 TEST_P(PostedBy, a_notice_accepted_get_waits_for_the_owners_ledger) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   std::vector<std::byte> landing(2 * kPiece);
   two.fill_ledger();
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing, PH_NOTICE_ACCEPTED)), PH_OK);
@@ -165,7 +165,7 @@ TEST_P(PostedBy, a_notice_accepted_get_waits_for_the_owners_ledger) {
 
 // Bytes wait for no application (docs/flow-control.md, "Two credits"); ids do.
 TEST_P(PostedBy, without_ledger_credit_the_bytes_land_without_the_application) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   two.fill_ledger();
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 2, PH_ORDER_NONE), PH_OK);
@@ -180,7 +180,7 @@ TEST_P(PostedBy, without_ledger_credit_the_bytes_land_without_the_application) {
 }
 
 TEST_P(PostedBy, ids_come_in_posting_order_however_the_pieces_land) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
   ASSERT_EQ(two.ranks[0].put(1, two.notice(13)), PH_OK);
@@ -192,7 +192,7 @@ TEST_P(PostedBy, ids_come_in_posting_order_however_the_pieces_land) {
 }
 
 TEST_P(PostedBy, a_fence_waits_for_pieces) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_pieces(2, PH_NO_RCE), PH_OK);
   EXPECT_EQ(two.ranks[0].fence(1), PH_OK);
   ASSERT_EQ(two.put_as(3, 33, 1), PH_OK);
@@ -208,7 +208,7 @@ TEST_P(PostedBy, a_fence_waits_for_pieces) {
 
 TEST_P(PostedBy, a_flush_waits_for_pieces_of_puts_and_gets) {
   for (const bool is_get : {false, true}) {
-    Cards two(GetParam());
+    Nics two(GetParam());
     std::vector<std::byte> landing(2 * kPiece);
     if (is_get) {
       ASSERT_EQ(two.ranks[0].get(1, two.get(landing, PH_NO_RCE)), PH_OK);
@@ -229,7 +229,7 @@ TEST_P(PostedBy, a_flush_waits_for_pieces_of_puts_and_gets) {
 }
 
 TEST_P(PostedBy, finalize_waits_for_pieces) {
-  Cards two(GetParam());
+  Nics two(GetParam());
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   const std::uint64_t tail = two.tail();
   two.seat().at_sleep = [&] {
@@ -245,19 +245,19 @@ TEST_P(PostedBy, finalize_waits_for_pieces) {
   EXPECT_EQ(two.remote(), Ids{two.remote_id});
 }
 
-TEST_P(PostedBy, finalize_names_the_rank_whose_card_does_not_answer) {
-  FakeOptions chosen = cards(GetParam());
+TEST_P(PostedBy, finalize_names_the_rank_whose_nic_does_not_answer) {
+  FakeOptions chosen = nics(GetParam());
   chosen.config.finalize_timeout_ms = 30;
-  Cards two(chosen);
+  Nics two(chosen);
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   LaneGuard guard(two.ranks.lane(0));
   EXPECT_EQ(two.ranks[0].finalize(guard), PH_TIMEOUT);
   EXPECT_NE(two.ranks[0].last_error().what.find("ranks 1 "), std::string::npos);
 }
 
-// A key is stale before the cards are asked to let go of it, and they are before its slot is free.
-TEST_P(PostedBy, unregister_makes_the_cards_let_go) {
-  Cards two(GetParam());
+// A key is stale before the NICs are asked to let go of it, and they are before its slot is free.
+TEST_P(PostedBy, unregister_makes_the_nics_let_go) {
+  Nics two(GetParam());
   auto& owner = two.ranks.net().seats[1];
   const auto before = owner.quiesces_count;
   std::vector<std::byte> other(64);

@@ -1,4 +1,4 @@
-// What a card is shown, what is kept of it, and what is never found again.
+// What a NIC is shown, what is kept of it, and what is never found again.
 #include "engine/parts/source_cache.hpp"
 
 #include <gtest/gtest.h>
@@ -22,10 +22,10 @@ struct Cache {
   explicit Cache(std::uint64_t entries = 100, std::uint64_t bytes = 1 << 20,
                  base::SourceCacheKeeps keeps = base::SourceCacheKeeps::registered)
       : net(1, options()),
-        card(net, 0),
+        nic(net, 0),
         table(64),
         book(table, seeded_keys(1)),
-        cache(card, book, settings(entries, bytes, keeps)) {}
+        cache(nic, book, settings(entries, bytes, keeps)) {}
 
   static photon::test::FakeOptions options() {
     photon::test::FakeOptions chosen;
@@ -65,7 +65,7 @@ struct Cache {
   auto& locals() { return net.seats[0].locals; }
 
   photon::test::FakeNet net;
-  photon::test::FakeTransport card;
+  photon::test::FakeTransport nic;
   std::vector<transport::RegionEntry> table;
   RegionBook book;
   SourceCache cache;
@@ -120,7 +120,7 @@ TEST(SourceCache, a_registration_taken_back_while_in_use_is_found_by_nobody_any_
   const auto key = all.add_region(kSourceBase, 8 * kPage);
   const auto one = all.pin(kSourceBase, 10);
   all.remove_region(key);
-  EXPECT_EQ(all.locals().size(), 1u) << "a card reads it";
+  EXPECT_EQ(all.locals().size(), 1u) << "a NIC reads it";
   EXPECT_FALSE(all.use(kSourceBase, 10));
   all.cache.unpin(one.entry);
   EXPECT_TRUE(all.locals().empty());
@@ -188,7 +188,7 @@ TEST(SourceCache, who_finds_all_in_use_waits_and_is_not_asked_twice_for_nothing)
   EXPECT_FALSE(all.use(kSourceBase + 10 * kPage, 8));
 }
 
-TEST(SourceCache, a_full_card_makes_room_of_what_is_kept_then_waits_then_refuses) {
+TEST(SourceCache, a_full_nic_makes_room_of_what_is_kept_then_waits_then_refuses) {
   Cache all;
   for (std::uint64_t i = 0; i < 4; ++i) all.add_region(kSourceBase + i * 10 * kPage, kPage);
   for (std::uint64_t i = 0; i < 3; ++i) all.use(kSourceBase + i * 10 * kPage, 8);
@@ -223,7 +223,7 @@ TEST(SourceCache, memory_that_cannot_be_registered_costs_nothing_that_is_kept) {
   EXPECT_TRUE(all.use(kSourceBase, 8));
 }
 
-TEST(SourceCache, a_card_that_takes_no_more_than_a_piece_gets_a_piece) {
+TEST(SourceCache, a_nic_that_takes_no_more_than_a_piece_gets_a_piece) {
   Cache all;
   all.add_region(kSourceBase, 8 * kPage);
   all.net.seats[0].locals_bytes_max = kPage;
@@ -281,7 +281,7 @@ class Remapping {
       default: use({first, last}, begin, end);
     }
   }
-  // What was found was shown to the card before its memory was replaced the last time.
+  // What was found was shown to the NIC before its memory was replaced the last time.
   bool has_found_old_pages() const { return has_found_old_pages_; }
   std::uint64_t hits() const { return all_.cache.counts().hits; }
   void expect_all_comes_back() {

@@ -54,11 +54,11 @@ TEST(Buffers, a_finish_goes_behind_chunks_and_gets_that_the_owner_serves) {
   EXPECT_EQ(first_difference(bytes.subspan(8192), 4), 8192u);
 }
 
-// The test plays rank 0's card: rank 1 announces, rank 0 puts and gets.
-class FinishBehindCards : public testing::TestWithParam<Posting> {};
+// The test plays rank 0's NIC: rank 1 announces, rank 0 puts and gets.
+class FinishBehindNics : public testing::TestWithParam<Posting> {};
 
-TEST_P(FinishBehindCards, it_goes_when_the_last_piece_has_landed) {
-  Cards two(GetParam());
+TEST_P(FinishBehindNics, it_goes_when_the_last_piece_has_landed) {
+  Nics two(GetParam());
   for (const bool is_put : {true, false}) {
     ph_request request = PH_REQUEST_NONE;
     ph_announce_args args{};
@@ -92,7 +92,7 @@ TEST_P(FinishBehindCards, it_goes_when_the_last_piece_has_landed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cards, FinishBehindCards, all_postings(), posting_name);
+INSTANTIATE_TEST_SUITE_P(Nics, FinishBehindNics, all_postings(), posting_name);
 
 TEST(Buffers, a_transfer_that_does_not_fit_its_buffer_is_refused_and_nothing_goes) {
   Lending two;

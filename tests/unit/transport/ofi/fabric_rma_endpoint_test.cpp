@@ -1,5 +1,5 @@
 // RMA endpoints of libfabric itself, by its provider tcp;ofi_rxm: what the rules for memory that a
-// peer's card touches rest on. Each test twice: our own memory as it is, and registered as for a
+// peer's NIC touches rest on. Each test twice: our own memory as it is, and registered as for a
 // provider that wants that (FI_MR_LOCAL), which none here does.
 #include <dlfcn.h>
 #include <gtest/gtest.h>

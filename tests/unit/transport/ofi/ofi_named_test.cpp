@@ -239,7 +239,7 @@ TEST_F(OfiNamed, that_wait_count_as_such_that_go) {
   EXPECT_EQ(told().size(), 8u);
 }
 
-// Whatever a card throws away of what its endpoint was told, when that ends.
+// Whatever a NIC throws away of what its endpoint was told, when that ends.
 TEST_F(OfiNamed, that_were_over_before_their_target_looked_are_told_when_its_rma_endpoint_ends) {
   begin(tellers(), 3);
   ASSERT_TRUE(ranks().join(2, 1));

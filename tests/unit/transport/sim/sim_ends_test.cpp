@@ -167,9 +167,9 @@ TEST(SimEnds, nobody_hears_of_a_death_across_a_cut) {
   EXPECT_TRUE(ends_with_gone(net.rest(1)));
 }
 
-// Two ranks with a card each; 0 writes to 1.
-struct Cards {
-  explicit Cards(std::uint64_t seed)
+// Two ranks with a NIC each; 0 writes to 1.
+struct Nics {
+  explicit Nics(std::uint64_t seed)
       : net(Profile::rc, seed, 2), regions(new RegionEntry[16]), memory(64), source(64) {
     net.network.show_regions(1, regions, 16);
     const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
@@ -190,13 +190,13 @@ struct Cards {
 TEST(SimEnds, a_piece_to_a_dead_rank_ends_with_what_became_of_it) {
   bool failed = false, landed = false;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Cards cards(seed);
-    cards.net.network.advance_to(3000);
-    cards.net.network.die(1, 0);
-    const auto come = cards.net.rest(0);
+    Nics nics(seed);
+    nics.net.network.advance_to(3000);
+    nics.net.network.die(1, 0);
+    const auto come = nics.net.rest(0);
     ASSERT_EQ(come.size(), 2u) << "done and gone";
-    const bool is_whole = cards.memory == cards.source;
-    EXPECT_EQ(cards.flight->status, is_whole ? PH_OK : PH_ERR_PEER);
+    const bool is_whole = nics.memory == nics.source;
+    EXPECT_EQ(nics.flight->status, is_whole ? PH_OK : PH_ERR_PEER);
     (is_whole ? landed : failed) = true;
   }
   EXPECT_TRUE(failed && landed);
@@ -205,11 +205,11 @@ TEST(SimEnds, a_piece_to_a_dead_rank_ends_with_what_became_of_it) {
 TEST(SimEnds, a_piece_of_a_dead_rank_is_told_of_only_if_all_of_it_has_landed) {
   bool told = false, lost = false;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Cards cards(seed);
-    cards.net.network.die(0, 5000);
-    const auto come = cards.net.rest(1);
+    Nics nics(seed);
+    nics.net.network.die(0, 5000);
+    const auto come = nics.net.rest(1);
     ASSERT_TRUE(ends_with_gone(come));
-    const bool is_whole = cards.memory == cards.source;
+    const bool is_whole = nics.memory == nics.source;
     if (come.size() == 2) {
       EXPECT_TRUE(is_whole);
     }

@@ -207,9 +207,9 @@ TEST(SimLosses, of_a_rank_that_has_left_nothing_is_lost) {
   EXPECT_FALSE(net.network.is_link_lost(0, 1));
 }
 
-// Rank 0's card writes to rank 1.
-struct LossyCards {
-  explicit LossyCards(std::uint64_t seed) : net(Profile::rc, seed), regions(new RegionEntry[16]) {
+// Rank 0's NIC writes to rank 1.
+struct LossyNics {
+  explicit LossyNics(std::uint64_t seed) : net(Profile::rc, seed), regions(new RegionEntry[16]) {
     net.network.show_regions(1, regions, 16);
     regions[3].publish(0x33, {address(), memory.size(), PH_ACCESS_ALL});
     net.meet(0, 1);
@@ -232,29 +232,29 @@ struct LossyCards {
 TEST(SimLosses, a_piece_lands_and_is_told_of_or_is_refused) {
   bool some_land = false, some_do_not = false;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    LossyCards cards(seed);
-    const auto flight = cards.write();
-    cards.net.network.advance_to(cards.net.network.now_ns() + 3000);
-    cards.net.network.lose_link(lose_0_to_1());
-    const bool has_landed = cards.memory == cards.source;
+    LossyNics nics(seed);
+    const auto flight = nics.write();
+    nics.net.network.advance_to(nics.net.network.now_ns() + 3000);
+    nics.net.network.lose_link(lose_0_to_1());
+    const bool has_landed = nics.memory == nics.source;
     some_land = some_land || has_landed;
     some_do_not = some_do_not || !has_landed;
-    EXPECT_EQ(count(cards.net.rest(1), Kind::piece), has_landed ? 1u : 0u);
-    EXPECT_EQ(count(cards.net.rest(0), Kind::done), 1u);
+    EXPECT_EQ(count(nics.net.rest(1), Kind::piece), has_landed ? 1u : 0u);
+    EXPECT_EQ(count(nics.net.rest(0), Kind::done), 1u);
     EXPECT_EQ(flight->status, has_landed ? PH_OK : PH_ERR_PEER);
   }
   EXPECT_TRUE(some_land && some_do_not);
 }
 
-TEST(SimLosses, a_card_tries_a_later_piece_for_a_while_and_gives_up) {
-  LossyCards cards(1);
-  cards.net.network.lose_link(lose_0_to_1(false));
-  const auto flight = cards.write();
-  const std::uint64_t end_ns = cards.net.network.now_ns() + kBoundNs;
-  cards.net.network.advance_to(end_ns);
-  EXPECT_EQ(count(cards.net.take(0), Kind::done), 1u);
+TEST(SimLosses, a_nic_tries_a_later_piece_for_a_while_and_gives_up) {
+  LossyNics nics(1);
+  nics.net.network.lose_link(lose_0_to_1(false));
+  const auto flight = nics.write();
+  const std::uint64_t end_ns = nics.net.network.now_ns() + kBoundNs;
+  nics.net.network.advance_to(end_ns);
+  EXPECT_EQ(count(nics.net.take(0), Kind::done), 1u);
   EXPECT_EQ(flight->status, PH_ERR_PEER);
-  EXPECT_EQ(cards.memory, std::vector<std::byte>(64));
+  EXPECT_EQ(nics.memory, std::vector<std::byte>(64));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The fixture of the tests of pieces that network cards move: rank 0 posts to memory of rank 1.
-// Skips, visibly, transports without cards. Owner: the test.
+// The fixture of the tests of pieces that NICs move: rank 0 posts to memory of rank 1.
+// Skips, visibly, transports without NICs. Owner: the test.
 #pragma once
 
 #include <algorithm>
@@ -29,9 +29,9 @@ inline std::vector<std::byte> pattern(std::size_t size_bytes, unsigned seed) {
 }
 
 // Rank 0 posts to memory that rank 1 exposes. Tokens are the numbers of the pieces.
-class Cards {
+class Nics {
  public:
-  explicit Cards(const TransportKind& kind) : job(kind, 3), memory(kBytes) {
+  explicit Nics(const TransportKind& kind) : job(kind, 3), memory(kBytes) {
     if (!job.opened() || !job.join(0, 1)) throw std::runtime_error("two ranks cannot be joined");
     publish(PH_ACCESS_ALL);
   }
@@ -98,17 +98,17 @@ class Cards {
     piece.token = next_token_++;
     return piece;
   }
-  // To rank 0's card, where it wants to know: whole granules, until the transport ends.
+  // To rank 0's NIC, where it wants to know: whole granules, until the transport ends.
   std::uint64_t shown(std::span<const std::byte> own, bool is_written) {
-    transport::Transport& card = job[0].transport();
-    const std::uint64_t granule = card.local_granule();
+    transport::Transport& nic = job[0].transport();
+    const std::uint64_t granule = nic.local_granule();
     if (granule == 0) return 0;
     const auto address = reinterpret_cast<std::uintptr_t>(own.data());
     const std::uint64_t begin = address & ~(granule - 1);
     const std::uint64_t bytes = (address + own.size() - begin + granule - 1) & ~(granule - 1);
     const auto made =
-        card.register_local({reinterpret_cast<const std::byte*>(begin), bytes}, is_written);
-    if (!made) throw std::runtime_error("a card takes no memory: " + made.error().what);
+        nic.register_local({reinterpret_cast<const std::byte*>(begin), bytes}, is_written);
+    if (!made) throw std::runtime_error("a NIC takes no memory: " + made.error().what);
     return *made;
   }
 
@@ -120,14 +120,14 @@ class PostedConformance : public TransportConformance {
   void SetUp() override {
     TransportConformance::SetUp();
     if (IsSkipped()) return;
-    cards_ = std::make_unique<Cards>(GetParam());
-    if (!cards_->can_post()) GTEST_SKIP() << "no network card reaches a peer's memory";
+    nics_ = std::make_unique<Nics>(GetParam());
+    if (!nics_->can_post()) GTEST_SKIP() << "no NIC reaches a peer's memory";
   }
-  Cards& cards() { return *cards_; }
-  void renew() { cards_ = std::make_unique<Cards>(GetParam()); }
+  Nics& nics() { return *nics_; }
+  void renew() { nics_ = std::make_unique<Nics>(GetParam()); }
 
  private:
-  std::unique_ptr<Cards> cards_;
+  std::unique_ptr<Nics> nics_;
 };
 
 }  // namespace photon::test

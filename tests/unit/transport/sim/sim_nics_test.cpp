@@ -1,5 +1,5 @@
-// The simulated network's cards: parts, order by profile, seeds, faults. What every transport with
-// cards must do is in tests/conformance.
+// The simulated network's NICs: parts, order by profile, seeds, faults. What every transport with
+// NICs must do is in tests/conformance.
 #include <gtest/gtest.h>
 #include <photon/memory.h>
 
@@ -63,7 +63,7 @@ std::size_t count_ones(const std::vector<std::byte>& bytes) {
 constexpr base::SimProfile kProfiles[] = {base::SimProfile::rc, base::SimProfile::srd,
                                           base::SimProfile::unnamed};
 
-TEST(SimCards, a_piece_lands_in_parts_and_both_sides_hear_of_it_when_it_is_whole) {
+TEST(SimNics, a_piece_lands_in_parts_and_both_sides_hear_of_it_when_it_is_whole) {
   for (const auto profile : kProfiles) {
     bool seen_in_part = false;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -94,7 +94,7 @@ TEST(SimCards, a_piece_lands_in_parts_and_both_sides_hear_of_it_when_it_is_whole
   }
 }
 
-TEST(SimCards, the_last_byte_may_land_before_the_first_where_nothing_is_ordered) {
+TEST(SimNics, the_last_byte_may_land_before_the_first_where_nothing_is_ordered) {
   for (const auto profile : kProfiles) {
     bool seen = false;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -121,7 +121,7 @@ std::vector<std::uint32_t> told(base::SimProfile profile, std::uint64_t seed) {
   return names;
 }
 
-TEST(SimCards, pieces_land_in_the_order_of_posting_in_rc_and_overtake_each_other_in_srd) {
+TEST(SimNics, pieces_land_in_the_order_of_posting_in_rc_and_overtake_each_other_in_srd) {
   bool overtaken = false;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const auto in_order = told(base::SimProfile::rc, seed);
@@ -132,7 +132,7 @@ TEST(SimCards, pieces_land_in_the_order_of_posting_in_rc_and_overtake_each_other
   EXPECT_TRUE(overtaken);
 }
 
-TEST(SimCards, one_seed_gives_one_history) {
+TEST(SimNics, one_seed_gives_one_history) {
   EXPECT_EQ(told(base::SimProfile::srd, 5), told(base::SimProfile::srd, 5));
   std::vector<std::vector<std::uint32_t>> histories;
   for (std::uint64_t seed = 0; seed < 10; ++seed)
@@ -141,7 +141,7 @@ TEST(SimCards, one_seed_gives_one_history) {
   EXPECT_GT(std::unique(histories.begin(), histories.end()) - histories.begin(), 5);
 }
 
-TEST(SimCards, a_key_that_is_revoked_stops_the_parts_that_are_still_to_come) {
+TEST(SimNics, a_key_that_is_revoked_stops_the_parts_that_are_still_to_come) {
   bool stopped_in_the_middle = false;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Net net(base::SimProfile::srd, seed);
@@ -163,7 +163,7 @@ TEST(SimCards, a_key_that_is_revoked_stops_the_parts_that_are_still_to_come) {
   EXPECT_TRUE(stopped_in_the_middle);
 }
 
-TEST(SimCards, a_rank_that_leaves_refuses_what_is_on_its_way_and_says_so_before_it_is_gone) {
+TEST(SimNics, a_rank_that_leaves_refuses_what_is_on_its_way_and_says_so_before_it_is_gone) {
   for (const auto profile : kProfiles)
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
       Net net(profile, seed);
@@ -205,7 +205,7 @@ std::vector<std::uint32_t> told_with(Fault::Kind kind) {
   return names;
 }
 
-TEST(SimCards, faults_tell_one_piece_twice_or_before_it_has_landed) {
+TEST(SimNics, faults_tell_one_piece_twice_or_before_it_has_landed) {
   using Names = std::vector<std::uint32_t>;
   EXPECT_EQ(told_with(Fault::Kind::none), (Names{0, 1, 2}));
   EXPECT_EQ(told_with(Fault::Kind::count), (Names{0, 1, 1, 2}));

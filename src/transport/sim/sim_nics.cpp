@@ -1,4 +1,4 @@
-// Network cards: they read and write memory by themselves, a part at a time, while the ranks run.
+// Network NICs: they read and write memory by themselves, a part at a time, while the ranks run.
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +23,7 @@ void SimNetwork::post_piece(Rank from, const std::shared_ptr<Flight>& flight) {
   const std::scoped_lock lock(mutex_);
   if (seats_[from].left) return;  // the dead post nothing
   const PostedPiece& piece = flight->piece;
-  if (losses_.is_lost(from, piece.rank)) {  // the card tries for a while
+  if (losses_.is_lost(from, piece.rank)) {  // the NIC tries for a while
     flight->status = PH_ERR_PEER;
     enqueue(from, now_ns_ + losses_.draw_tries(from, piece.rank),
             {.kind = Packet::Kind::done, .from = piece.rank, .flight = flight});
