@@ -103,7 +103,7 @@ base::Result<AddressBlob> read_blob(std::span<const std::byte> bytes, const Secr
                  "the address is of rank " + std::to_string(blob.rank) + ", and the job has " +
                      std::to_string(size) + " ranks",
                  blob.rank);
-  if (blob.card.magic != kCardMagic || blob.card.version != kCardVersion)
+  if (blob.endpoint_info.magic != kInfoMagic || blob.endpoint_info.version != kInfoVersion)
     return wrong(PH_ERR_BOOTSTRAP, "the address is of another version of the library", blob.rank);
   return blob;
 }

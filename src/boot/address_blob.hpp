@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include "base/result.hpp"
-#include "boot/card.hpp"
+#include "boot/endpoint_info.hpp"
 #include "boot/net_address.hpp"
 #include "boot/proof.hpp"
 
@@ -33,10 +33,10 @@ struct AddressBlob {
   std::uint32_t library = 0;  // ph_version()
   JobId job{};
   std::uint32_t rank = 0;
-  std::uint32_t size = 0;  // ranks of the job
-  Card card{};             // without its nonce, which is a secret elsewhere
-  Addresses addresses{};   // of the messenger, if it has any
-  Proof seal{};            // of all that is before it
+  std::uint32_t size = 0;        // ranks of the job
+  EndpointInfo endpoint_info{};  // without its nonce, which is a secret elsewhere
+  Addresses addresses{};         // of the messenger, if it has any
+  Proof seal{};                  // of all that is before it
 };
 static_assert(sizeof(AddressBlob) == 392);
 static_assert(std::has_unique_object_representations_v<AddressBlob>, "it travels");

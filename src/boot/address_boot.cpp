@@ -64,8 +64,8 @@ base::Result<std::unique_ptr<Boot>> AddressBoot::open(const Job& job, const base
 base::Result<> AddressBoot::introduce(const base::Config& config) {
   own_.rank = rank();
   own_.size = size();
-  own_.card = card();
-  own_.card.nonce = {};
+  own_.endpoint_info = endpoint_info();
+  own_.endpoint_info.nonce = {};
   auto listens = open_messenger(config);
   if (listens) {
     own_.addresses = *listens;
@@ -79,7 +79,7 @@ base::Result<> AddressBoot::introduce(const base::Config& config) {
     return listens.error();
   }
   seal(secret(), own_);
-  place(rank(), card(), true);
+  place(rank(), endpoint_info(), true);
   introduce_by(bytes_of(own_));
   return {};
 }
@@ -90,7 +90,7 @@ base::Result<Rank> AddressBoot::connect(std::span<const std::byte> address) {
   auto blob = read_blob(address, secret(), size());
   if (!blob) return blob.error();
   if (knows(blob->rank)) {
-    if (is_placed_as(blob->rank, blob->card)) return blob->rank;
+    if (is_placed_as(blob->rank, blob->endpoint_info)) return blob->rank;
     return cannot(*blob, PH_ERR_BOOTSTRAP,
                   rank_text(*blob) +
                       " is known by another address; was it started again, or are two processes "
@@ -107,16 +107,19 @@ base::Result<Rank> AddressBoot::connect(std::span<const std::byte> address) {
 // Who answers to the random name shares kernel and network namespace with us. Who would, and does
 // not, has ended, or is on a copy of this virtual machine: its messenger says which.
 base::Result<bool> AddressBoot::is_near(const AddressBlob& blob) const {
-  if (!says_same_host(card(), blob.card)) return false;
+  if (!says_same_host(endpoint_info(), blob.endpoint_info)) return false;
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return base::system_error("connect: a socket to look for " + rank_text(blob));
-  const MailboxName name = mailbox_name(blob.card);
+  const MailboxName name = mailbox_name(blob.endpoint_info);
   if (::connect(socket.get(), name.get(), name.size_bytes) != 0) return false;
   // Numbers of users can be compared where those of processes can.
-  if (card().pid_namespace != blob.card.pid_namespace || card().uid == blob.card.uid) return true;
+  if (endpoint_info().pid_namespace != blob.endpoint_info.pid_namespace ||
+      endpoint_info().uid == blob.endpoint_info.uid)
+    return true;
   return cannot(blob, PH_ERR_BOOTSTRAP,
                 rank_text(blob) + " is a process of another user (" +
-                    std::to_string(blob.card.uid) + ", here " + std::to_string(card().uid) +
+                    std::to_string(blob.endpoint_info.uid) + ", here " +
+                    std::to_string(endpoint_info().uid) +
                     "); the ranks of a job on one host belong to one");
 }
 
@@ -124,7 +127,7 @@ base::Result<bool> AddressBoot::is_near(const AddressBlob& blob) const {
 base::Result<> AddressBoot::check_route(const AddressBlob& blob) const {
   const bool is_theirs = !blob.addresses.empty() && !blob.addresses.front().is_loopback();
   if (is_theirs && !own_.addresses.empty() && !own_.addresses.front().is_loopback()) return {};
-  if (says_same_host(card(), blob.card))
+  if (says_same_host(endpoint_info(), blob.endpoint_info))
     return cannot(blob, PH_ERR_PEER,
                   rank_text(blob) + " has ended: nobody answers at its address on this host");
   const std::string far = rank_text(blob) + " is on another host, and ";
@@ -143,20 +146,20 @@ base::Result<> AddressBoot::check_route(const AddressBlob& blob) const {
 
 void AddressBoot::keep(const AddressBlob& blob, bool near) {
   if (messenger() != nullptr) messenger()->set_addresses(blob.rank, blob.addresses);
-  place(blob.rank, blob.card, near);
+  place(blob.rank, blob.endpoint_info, near);
 }
 
 bool AddressBoot::on_introduction(Rank from, std::span<const std::byte> bytes, const Secret* key) {
   const bool near = key != nullptr;
   auto blob = read_blob(bytes, secret(), size());
   if (!blob || blob->rank != from) return false;
-  if (near && !is_key_of(*key, blob->card.name)) return false;
+  if (near && !is_key_of(*key, blob->endpoint_info.name)) return false;
   if (!knows(from)) {
     keep(*blob, near);
     return true;
   }
-  if (is_placed_as(from, blob->card)) return true;
-  if (near) refuse(blob->card);  // or it would wait for our answer
+  if (is_placed_as(from, blob->endpoint_info)) return true;
+  if (near) refuse(blob->endpoint_info);  // or it would wait for our answer
   return false;
 }
 

@@ -25,7 +25,7 @@ base::Result<> check_bootstrap(const ph_bootstrap& bootstrap) {
 base::Result<std::unique_ptr<Boot>> CallbackBoot::open(const ph_bootstrap& bootstrap,
                                                        const base::Config& config) {
   if (auto checked = check_bootstrap(bootstrap); !checked) return checked.error();
-  // The socket is bound before the cards go out: a quick peer may write at once.
+  // The socket is bound before the endpoint infos go out: a quick peer may write at once.
   auto parts = make_parts();
   if (!parts) return parts.error();
   std::unique_ptr<CallbackBoot> boot(new CallbackBoot(bootstrap, std::move(*parts)));
@@ -34,13 +34,13 @@ base::Result<std::unique_ptr<Boot>> CallbackBoot::open(const ph_bootstrap& boots
 }
 
 base::Result<> CallbackBoot::introduce(const base::Config& config) {
-  auto cards = exchange_cards(bootstrap_, card());
-  if (!cards) return cards.error();
-  trust((*cards)[0].nonce);
-  auto hosts = exchange_hosts(bootstrap_, *cards);
+  auto endpoint_infos = exchange_infos(bootstrap_, endpoint_info());
+  if (!endpoint_infos) return endpoint_infos.error();
+  trust((*endpoint_infos)[0].nonce);
+  auto hosts = exchange_hosts(bootstrap_, *endpoint_infos);
   if (!hosts) return hosts.error();
   for (Rank one = 0; one < size(); ++one)
-    place(one, (*cards)[one], (*hosts)[one] == (*hosts)[rank()]);
+    place(one, (*endpoint_infos)[one], (*hosts)[one] == (*hosts)[rank()]);
   const Rank first = hosts->front();
   const bool one_host = std::ranges::all_of(*hosts, [first](Rank host) { return host == first; });
   if (one_host) return {};

@@ -44,21 +44,21 @@ base::Result<CourierBoot::Parts> CourierBoot::make_parts() {
   if (!inbox) return inbox.error();
   auto watch = Watch::create();
   if (!watch) return watch.error();
-  auto card = boot::own_card();
-  if (!card) return card.error();
+  auto endpoint_info = boot::own_endpoint_info();
+  if (!endpoint_info) return endpoint_info.error();
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return base::system_error("socket for messages between ranks");
   const int on = 1;
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0) {
     return base::system_error("SO_PASSCRED on the socket for messages between ranks");
   }
-  const MailboxName address = mailbox_name(*card);
+  const MailboxName address = mailbox_name(*endpoint_info);
   if (::bind(socket.get(), address.get(), address.size_bytes) < 0) {
     return base::system_error("binding the socket for messages between ranks");
   }
   if (auto added = watch->add(inbox->fd(), EPOLLIN, kInboxTag); !added) return added.error();
   if (auto added = watch->add(socket.get(), EPOLLIN, kSocketTag); !added) return added.error();
-  return Parts{*card, std::move(*inbox), std::move(*watch), std::move(socket)};
+  return Parts{*endpoint_info, std::move(*inbox), std::move(*watch), std::move(socket)};
 }
 
 CourierBoot::CourierBoot(Place place, Parts parts)
@@ -69,11 +69,14 @@ CourierBoot::CourierBoot(Place place, Parts parts)
       own_(parts.own),
       known_(place.size) {}
 
-void CourierBoot::place(Rank rank, const Card& card, bool near) {
+void CourierBoot::place(Rank rank, const EndpointInfo& endpoint_info, bool near) {
   if (near) ++local_size_;
-  known_[rank] = {card.name, card.start_ticks,
-                  card.pid,  true,
-                  near,      near && card.pid_namespace == own_.pid_namespace};
+  known_[rank] = {endpoint_info.name,
+                  endpoint_info.start_ticks,
+                  endpoint_info.pid,
+                  true,
+                  near,
+                  near && endpoint_info.pid_namespace == own_.pid_namespace};
 }
 
 base::Result<Addresses> CourierBoot::open_messenger(const base::Config& config) {
@@ -94,15 +97,15 @@ bool CourierBoot::has_left(Rank rank) const {
   return peer != peers_.end() && peer->second.left;
 }
 
-// The card of a rank, as far as it was kept.
-Card CourierBoot::card_of(Rank rank) const {
-  Card card = own_;
+// The endpoint info of a rank, as far as it was kept.
+EndpointInfo CourierBoot::endpoint_info_of(Rank rank) const {
+  EndpointInfo endpoint_info = own_;
   const Known& known = known_[rank];
-  if (!known.same_pids) card.pid_namespace = 0;
-  card.name = known.name;
-  card.start_ticks = known.start_ticks;
-  card.pid = known.pid;
-  return card;
+  if (!known.same_pids) endpoint_info.pid_namespace = 0;
+  endpoint_info.name = known.name;
+  endpoint_info.start_ticks = known.start_ticks;
+  endpoint_info.pid = known.pid;
+  return endpoint_info;
 }
 
 bool CourierBoot::has_ended(Rank rank) const {
@@ -209,9 +212,9 @@ bool CourierBoot::is_key_of(const Secret& key, const std::array<std::byte, 16>& 
   return wanted != Secret{} && equal_secrets(key, wanted);
 }
 
-void CourierBoot::refuse(const Card& card) {
+void CourierBoot::refuse(const EndpointInfo& endpoint_info) {
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const MailboxName address = mailbox_name(card);
+  const MailboxName address = mailbox_name(endpoint_info);
   if (!socket || ::connect(socket.get(), address.get(), address.size_bytes) != 0) return;
   const DatagramHeader header{kDatagramMagic, rank(), 0, static_cast<std::uint32_t>(Kind::refusal),
                               key_of(own_.name)};
@@ -244,7 +247,7 @@ base::Result<> CourierBoot::connect_to(Rank to) {
   if (peer.socket) return {};
   peer.socket.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!peer.socket) return base::system_error("socket for messages to a rank");
-  const MailboxName address = mailbox_name(card_of(to));
+  const MailboxName address = mailbox_name(endpoint_info_of(to));
   if (::connect(peer.socket.get(), address.get(), address.size_bytes) == 0) return {};
   if (errno == ECONNREFUSED) return set_refused(to);
   base::Error error = base::system_error("connecting to the socket of rank " + std::to_string(to));
@@ -257,7 +260,7 @@ base::Result<> CourierBoot::meet(Rank rank) {
   Peer& peer = peers_[rank];
   if (peer.seen != Seen::silent) return {};
   peer.seen = Seen::met;
-  Process process = watch_process(own_, card_of(rank));
+  Process process = watch_process(own_, endpoint_info_of(rank));
   if (process.state == Process::State::ended) return set_gone(rank);
   peer.pidfd = std::move(process.pidfd);
   return peer.pidfd ? watch_.add(peer.pidfd.get(), EPOLLIN, pidfd_tag(rank)) : base::Result<>{};

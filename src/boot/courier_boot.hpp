@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "boot/boot.hpp"
-#include "boot/card.hpp"
+#include "boot/endpoint_info.hpp"
 #include "boot/inbox.hpp"
 #include "boot/messenger.hpp"
 #include "boot/outbox.hpp"
@@ -56,10 +56,10 @@ class CourierBoot : public Boot {
   using Place = Messenger::Place;
   // What everybody begins with.
   struct Parts {
-    Card own;
+    EndpointInfo own;
     Inbox inbox;
     Watch watch;
-    base::UniqueFd socket;  // bound, to the name in the card
+    base::UniqueFd socket;  // bound, to the name in the endpoint info
   };
   static base::Result<Parts> make_parts();
 
@@ -81,20 +81,23 @@ class CourierBoot : public Boot {
   bool is_key_of(const Secret& key, const std::array<std::byte, 16>& name) const;
 
   // A rank is known from now on; once each.
-  void place(Rank rank, const Card& card, bool near);
-  bool is_placed_as(Rank rank, const Card& card) const { return known_[rank].name == card.name; }
-  const Card& card() const { return own_; }
+  void place(Rank rank, const EndpointInfo& endpoint_info, bool near);
+  bool is_placed_as(Rank rank, const EndpointInfo& endpoint_info) const {
+    return known_[rank].name == endpoint_info.name;
+  }
+  const EndpointInfo& endpoint_info() const { return own_; }
   // For ranks on other hosts. It is begun by begin_messages().
   base::Result<Addresses> open_messenger(const base::Config& config);
   base::Result<> begin_messages(std::vector<Addresses> addresses);
   Messenger* messenger() { return messenger_.get(); }
   // Says to somebody within the host that another process is known by its number.
-  void refuse(const Card& card);
+  void refuse(const EndpointInfo& endpoint_info);
 
  private:
   enum class Seen { silent, met, gone };
   enum class Kind : std::uint32_t { message, farewell, introduction, refusal };
-  // What of a card is needed to meet its rank: kept small, there is one for every rank of the job.
+  // What of endpoint info is needed to meet its rank: kept small, there is one for every rank of
+  // the job.
   struct Known {
     std::array<std::byte, 16> name{};
     std::uint64_t start_ticks = 0;
@@ -113,7 +116,7 @@ class CourierBoot : public Boot {
     Outbox outbox;
   };
 
-  Card card_of(Rank rank) const;
+  EndpointInfo endpoint_info_of(Rank rank) const;
   bool is_gone(Rank rank) const;
   bool has_ended(Rank rank) const;  // by its own word
   Secret key_of(const std::array<std::byte, 16>& name) const;
@@ -135,7 +138,7 @@ class CourierBoot : public Boot {
   base::UniqueFd socket_;
   Secret secret_{};
   std::uint32_t local_size_ = 0;
-  Card own_;
+  EndpointInfo own_;
   std::vector<Known> known_;             // by rank
   std::map<Rank, Peer> peers_;           // contacted ones of this host
   std::vector<std::byte> introduction_;  // empty: ranks know each other without

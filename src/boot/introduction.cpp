@@ -29,30 +29,32 @@ base::Error callback_failed(const char* name, int status) {
                   std::to_string(status)};
 }
 
-base::Result<std::vector<Card>> exchange_cards(const ph_bootstrap& bootstrap, const Card& own) {
-  auto cards = gather(bootstrap, own);
-  if (!cards) return cards;
+base::Result<std::vector<EndpointInfo>> exchange_infos(const ph_bootstrap& bootstrap,
+                                                       const EndpointInfo& own) {
+  auto endpoint_infos = gather(bootstrap, own);
+  if (!endpoint_infos) return endpoint_infos;
   for (Rank rank = 0; rank < bootstrap.size; ++rank) {
-    const Card& card = (*cards)[rank];
-    if (card.magic == kCardMagic && card.version == kCardVersion) continue;
+    const EndpointInfo& endpoint_info = (*endpoint_infos)[rank];
+    if (endpoint_info.magic == kInfoMagic && endpoint_info.version == kInfoVersion) continue;
     std::string what = "rank " + std::to_string(rank);
-    if (card.magic == kCardMagic)
-      what += " introduces itself in version " + std::to_string(card.version) +
-              ", and this rank in version " + std::to_string(kCardVersion) +
+    if (endpoint_info.magic == kInfoMagic)
+      what += " introduces itself in version " + std::to_string(endpoint_info.version) +
+              ", and this rank in version " + std::to_string(kInfoVersion) +
               "; run all ranks with one version of the library";
     else
       what += " runs no library of this kind, or the bootstrap's allgather mixes up its data";
     return base::Error{.status = PH_ERR_BOOTSTRAP, .what = std::move(what), .rank = rank};
   }
-  return cards;
+  return endpoint_infos;
 }
 
 base::Result<std::vector<Rank>> exchange_hosts(const ph_bootstrap& bootstrap,
-                                               const std::vector<Card>& cards) {
-  const Card& own = cards[bootstrap.rank];
+                                               const std::vector<EndpointInfo>& endpoint_infos) {
+  const EndpointInfo& own = endpoint_infos[bootstrap.rank];
   Rank host = 0;
   // Nearly always the first of those that look right; at the latest our own socket.
-  while (host < bootstrap.rank && !(says_same_host(own, cards[host]) && answers(cards[host])))
+  while (host < bootstrap.rank &&
+         !(says_same_host(own, endpoint_infos[host]) && answers(endpoint_infos[host])))
     ++host;
   auto hosts = gather(bootstrap, host);
   if (!hosts) return hosts;

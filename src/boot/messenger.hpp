@@ -36,8 +36,9 @@
 
 namespace photon::boot {
 
-// Who speaks another version is thrown out, and tried again and again: so cards and addresses,
-// which come before, change theirs along with it (kCardVersion, kBlobVersion), and tell both.
+// Who speaks another version is thrown out, and tried again and again: so endpoint infos and
+// addresses, which come before, change theirs along with it (kInfoVersion, kBlobVersion), and tell
+// both.
 inline constexpr Protocol kMessengerProtocol{0x67'73'6d'74'6f'6f'62'70ULL, 1};  // "pbootmsg"
 
 class Messenger {

@@ -1,5 +1,5 @@
 // The addresses at which a rank listens: IPv4 or IPv6 addresses, each with a port, as they travel
-// in cards, and the choice of the interfaces. Owner: none (values and pure functions).
+// in endpoint infos, and the choice of the interfaces. Owner: none (values and pure functions).
 #pragma once
 
 #include <netinet/in.h>

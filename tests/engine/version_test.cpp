@@ -14,9 +14,10 @@ namespace {
 
 class Version : public OverSettings {
  protected:
-  static constexpr std::size_t kVersionAt = 8;  // of every card and offer, behind its magic number
+  static constexpr std::size_t kVersionAt =
+      8;  // of every endpoint info and offer, behind its magic number
 
-  // Answers the card of rank 0 with the same, of the next version; says which was in it.
+  // Answers the endpoint info of rank 0 with the same, of the next version; says which was in it.
   static std::uint32_t answer_as_the_next_version(boot::Boot& boot) {
     for (;;) {
       auto message = boot.receive();

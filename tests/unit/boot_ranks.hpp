@@ -15,7 +15,7 @@
 
 #include "boot/boot.hpp"
 #include "boot/callback_boot.hpp"
-#include "boot/card.hpp"
+#include "boot/endpoint_info.hpp"
 #include "support/meeting_point.hpp"
 
 namespace photon::test {
@@ -32,16 +32,17 @@ inline std::string as_text(std::span<const std::byte> bytes) {
 struct Seat {
   MeetingPoint* meeting = nullptr;
   ph_rank rank = 0;
-  std::function<int()> instead = {};                      // of the barrier
-  std::function<void(std::span<boot::Card>)> alter = {};  // the cards that it gets to see
+  std::function<int()> instead = {};  // of the barrier
+  std::function<void(std::span<boot::EndpointInfo>)> alter =
+      {};  // the endpoint infos that it gets to see
 
   std::uint32_t size = 0;
 
   static int allgather(void* user, const void* mine, void* all, std::size_t size_bytes) {
     const Seat& seat = *static_cast<Seat*>(user);
     if (!seat.meeting->gather(seat.rank, mine, all, size_bytes)) return 7;
-    if (seat.alter && size_bytes == sizeof(boot::Card))
-      seat.alter({static_cast<boot::Card*>(all), seat.size});
+    if (seat.alter && size_bytes == sizeof(boot::EndpointInfo))
+      seat.alter({static_cast<boot::EndpointInfo*>(all), seat.size});
     return 0;
   }
   static int barrier(void* user) {
@@ -59,14 +60,15 @@ struct Seat {
 class CallbackRanks {
  public:
   explicit CallbackRanks(std::uint32_t size) : CallbackRanks(size, {}) {}
-  // `alter`: rank and the cards that it sees, its own included.
+  // `alter`: rank and the endpoint infos that it sees, its own included.
   CallbackRanks(std::uint32_t size,
-                const std::function<void(ph_rank, std::span<boot::Card>)>& alter)
+                const std::function<void(ph_rank, std::span<boot::EndpointInfo>)>& alter)
       : meeting_(size), seats_(size), boots_(size) {
     for (ph_rank rank = 0; rank < size; ++rank) {
       seats_[rank].meeting = &meeting_;
       seats_[rank].rank = rank;
-      if (alter) seats_[rank].alter = [alter, rank](auto cards) { alter(rank, cards); };
+      if (alter)
+        seats_[rank].alter = [alter, rank](auto endpoint_infos) { alter(rank, endpoint_infos); };
     }
     on_all([this, size](ph_rank rank) {
       base::Config config;

@@ -103,7 +103,7 @@ void NetworkTransport::take_message(const boot::Message& message) {
   if (rank >= ranks_count_ || rank == self_)
     PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
   else if (message.kind == boot::Message::Kind::data)
-    take_card(rank, message.bytes);
+    take_info(rank, message.bytes);
   else
     boot_gone(rank, message.why);
 }

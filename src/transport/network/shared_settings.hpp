@@ -1,6 +1,5 @@
-// The settings that shape what two ranks carry to each other, as they travel in the cards of a
-// first contact: both have to have the same.
-// Owner: none (plain values and pure functions).
+// The settings that shape what two ranks carry to each other, as they travel in the endpoint infos
+// of a first contact: both have to have the same. Owner: none (plain values and pure functions).
 #pragma once
 
 #include <cstdint>

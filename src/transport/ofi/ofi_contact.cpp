@@ -1,4 +1,5 @@
-// First contact: cards over the side channel, who says hello, and what of strangers is refused.
+// First contact: endpoint infos over the side channel, who says hello, and what of strangers is
+// refused.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -36,29 +37,34 @@ base::Result<> OfiTransport::can_meet(Rank rank) const {
   return {};
 }
 
-base::Result<bool> OfiTransport::send_card(Rank rank, OfiCard::What what) {
-  OfiCard card = parts_.card;
-  card.what = what;
-  return side_channel_.send(rank, encode(card));
+base::Result<bool> OfiTransport::send_info(Rank rank, OfiEndpointInfo::What what) {
+  OfiEndpointInfo endpoint_info = parts_.endpoint_info;
+  endpoint_info.what = what;
+  return side_channel_.send(rank, encode(endpoint_info));
 }
 
-void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
+void OfiTransport::take_info(Rank rank, std::span<const std::byte> bytes) {
   OfiPeer& peer = remember(rank);
-  auto card = decode_card(bytes);
-  if (card && card->what == OfiCard::What::how_far) return answer_later(rank);
+  auto endpoint_info = decode_endpoint_info(bytes);
+  if (endpoint_info && endpoint_info->what == OfiEndpointInfo::What::how_far)
+    return answer_later(rank);
   if (peer.state == OfiPeer::State::ended) return;
-  auto same = card ? check_agreement(parts_.card, *card) : base::Result<>(card.error());
+  auto same = endpoint_info ? check_agreement(parts_.endpoint_info, *endpoint_info)
+                            : base::Result<>(endpoint_info.error());
   if (!same) {
-    // The peer finds out from our card, as we do from its.
-    if (!peer.has_asked) static_cast<void>(send_card(rank, OfiCard::What::answer));
+    // The peer finds out from our endpoint info, as we do from its.
+    if (!peer.has_asked) static_cast<void>(send_info(rank, OfiEndpointInfo::What::answer));
     same.error().what = named(rank) + ": " + same.error().what;
     same.error().rank = rank;
     return end(peer, same.error());
   }
-  if (card->what == OfiCard::What::gone) return take_gone(peer, card->why.data());
-  if (card->what == OfiCard::What::so_far) return take_answer(peer, card->heard);
-  if (card->what != OfiCard::What::ask || peer.state != OfiPeer::State::asked) return;
-  meet(peer, card->address_span());
+  if (endpoint_info->what == OfiEndpointInfo::What::gone)
+    return take_gone(peer, endpoint_info->why.data());
+  if (endpoint_info->what == OfiEndpointInfo::What::so_far)
+    return take_answer(peer, endpoint_info->heard);
+  if (endpoint_info->what != OfiEndpointInfo::What::ask || peer.state != OfiPeer::State::asked)
+    return;
+  meet(peer, endpoint_info->address_span());
   if (peer.state == OfiPeer::State::handshake) dial(peer);
 }
 
@@ -74,7 +80,7 @@ void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
 }
 
 // It lives, as far as we know. The bootstrap belongs to the engine's threads, and this may be the
-// flusher's: poll() sends the card.
+// flusher's: poll() sends the endpoint info.
 void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
   if (peer.state == OfiPeer::State::ended) return;
   cut_off_.push_back({peer.rank, why.what});
@@ -92,10 +98,10 @@ void OfiTransport::tell_who_is_cut_off() {
   const auto told = std::exchange(cut_off_, {});
   if (side_channel_.is_broken()) return;
   for (const CutOff& one : told) {
-    OfiCard card = parts_.card;
-    card.what = OfiCard::What::gone;
-    card.set_why(one.why);
-    const auto sent = side_channel_.send(one.rank, encode(card));
+    OfiEndpointInfo endpoint_info = parts_.endpoint_info;
+    endpoint_info.what = OfiEndpointInfo::What::gone;
+    endpoint_info.set_why(one.why);
+    const auto sent = side_channel_.send(one.rank, encode(endpoint_info));
     // Who has ended need not know; who has much to read is told later.
     if (!sent && sent.error().status == PH_AGAIN) cut_off_.push_back(one);
   }
@@ -218,8 +224,8 @@ void OfiTransport::on_handshake(OfiPeer* peer, const MessageHead& head,
   }
 }
 
-// Who says hello is answered where it says it is, which may be another endpoint than its card or an
-// earlier hello says; and by our first, for that is where the hello came.
+// Who says hello is answered where it says it is, which may be another endpoint than its endpoint
+// info or an earlier hello says; and by our first, for that is where the hello came.
 bool OfiTransport::follow(OfiPeer& peer, std::span<const std::byte> body) {
   HelloBody hello;
   std::memcpy(&hello, body.data(), sizeof hello);  // it was taken: it has that size, and its seal

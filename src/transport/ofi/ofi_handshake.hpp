@@ -3,14 +3,14 @@
 //   dialer:    hello --> awaits challenge -- proved: proof --> awaits welcome --> open
 //   acceptor:  awaits hello: challenge --> awaits proof -- proved: welcome --> open
 //
-// The dialer has our address from our card; we have its from its hello, which is sealed by the
-// secret, so that no stranger tells us where to send, or gets in the way of a rank. What does not
-// fit is told to the caller, to be counted, and forgotten. A seal can be sent again by who has seen
-// it, a proof cannot: both random values are in it.
-// Any message may be lost: the dialer says its latest one again() until it is open, and the
-// acceptor answers each as it did the first time. What comes of an acceptor with our key in the
-// place of its welcome says as much as that would. Both may dial: then the hello of the lower rank
-// stays; the higher one that hears it answers it. Owner: OfiPeer. Threads: one.
+// The dialer has our address from our endpoint info; we have its from its hello, which is sealed by
+// the secret, so that no stranger tells us where to send, or gets in the way of a rank. What does
+// not fit is told to the caller, to be counted, and forgotten. A seal can be sent again by who has
+// seen it, a proof cannot: both random values are in it. Any message may be lost: the dialer says
+// its latest one again() until it is open, and the acceptor answers each as it did the first time.
+// What comes of an acceptor with our key in the place of its welcome says as much as that would.
+// Both may dial: then the hello of the lower rank stays; the higher one that hears it answers it.
+// Owner: OfiPeer. Threads: one.
 #pragma once
 
 #include <array>

@@ -1,19 +1,20 @@
 // What is known of one rank, and the messages to and from it.
 //
-//   asked -- its hello, or its card --> handshake -- both have proved themselves --> open
-//   (none) -- its card --> handshake
+//   asked -- its hello, or its endpoint info --> handshake -- both have proved themselves --> open
+//   (none) -- its endpoint info --> handshake
 //   open -- its bye, garbage, its process ended, it has cut us off, mute and silent --> ended:
 //           on_gone
-//   asked, handshake -- its card is none we can work with, it is not it, its process ended, mute
+//   asked, handshake -- its endpoint info is none we can work with, it is not it, its process
+//   ended, mute
 //                      and silent, it has cut us off --> ended
 //
 // mute: a message to it has failed, so nothing more is sent; what it has sent is still read for a
 // while, and its bye may be among that. Whom we end while it lives is told by the bootstrap: it may
 // wait for us, and nothing else would end that.
-// Who gets the other's card says hello, so that who has asked need not look at the bootstrap again:
-// it may compute. If both have asked both do, and the hello of the lower rank stays.
-// released: the engine has disconnected it; messages go on, so that the peer notices nothing.
-// Owner: OfiTransport.
+// Who gets the other's endpoint info says hello, so that who has asked need not look at the
+// bootstrap again: it may compute. If both have asked both do, and the hello of the lower rank
+// stays. released: the engine has disconnected it; messages go on, so that the peer notices
+// nothing. Owner: OfiTransport.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +70,7 @@ struct OfiPeer : network::NetworkPeer {
 
   bool is_waiting = false;   // to send: the provider or the window is full
   bool says_bye = false;     // we end
-  std::int64_t met_ns = 0;   // its card came
+  std::int64_t met_ns = 0;   // its endpoint info came
   std::int64_t said_ns = 0;  // our last word of the handshake went
   unsigned said_again = 0;   // so often
   unsigned unsaid = 0;       // messages of the handshake that could not be sent, in a row
@@ -79,7 +80,7 @@ struct OfiPeer : network::NetworkPeer {
   std::int64_t mute_heard_ns = 0;              // sending has failed, or later it was heard; 0
   std::uint64_t mute_heard_count = 0;          // messages since
   std::string mute_why;
-  std::vector<Seat> seats;     // where it is, by its card and its hellos
+  std::vector<Seat> seats;     // where it is, by its endpoint info and its hellos
   Patience unreached;          // a hello is not taken
   Route route;                 // of its messages
   std::uint32_t sequence = 0;  // of the latest message that was built

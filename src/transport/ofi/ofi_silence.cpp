@@ -73,7 +73,7 @@ void OfiTransport::ask(OfiPeer& peer) {
   }
   // One more than there is to count, if that could not be said either.
   peer.owed = peer.sequence + (peer.is_open() && peer.sequence == peer.confirmed ? 1 : 0);
-  static_cast<void>(send_card(peer.rank, OfiCard::What::how_far));
+  static_cast<void>(send_info(peer.rank, OfiEndpointInfo::What::how_far));
 }
 
 void OfiTransport::take_answer(OfiPeer& peer, std::uint64_t heard) {
@@ -97,10 +97,10 @@ void OfiTransport::answer_who_asked() {
   for (Answer& one : answers_) {
     if (--one.looks != 0) continue;
     const OfiPeer* peer = known(one.rank);
-    OfiCard card = parts_.card;
-    card.what = OfiCard::What::so_far;
-    if (peer != nullptr && peer->is_open()) card.heard = peer->inlet.next_sequence() - 1;
-    static_cast<void>(side_channel_.send(one.rank, encode(card)));
+    OfiEndpointInfo endpoint_info = parts_.endpoint_info;
+    endpoint_info.what = OfiEndpointInfo::What::so_far;
+    if (peer != nullptr && peer->is_open()) endpoint_info.heard = peer->inlet.next_sequence() - 1;
+    static_cast<void>(side_channel_.send(one.rank, encode(endpoint_info)));
   }
   std::erase_if(answers_, [](const Answer& one) { return one.looks == 0; });
 }

@@ -79,11 +79,12 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   parts.fabric = std::move(*fabric);
   const auto& traits = parts.fabric->traits();
   parts.message_bytes = std::min(traits.most_bytes, kMessageBytes);
-  auto card = make_card(network::shared_settings(config, boot.size()),
-                        {traits.provider, parts.fabric->address(0), parts.message_bytes,
-                         moves_memory(traits.has_rma_endpoints, traits.data_bytes)});
-  if (!card) return std::move(card.error());
-  parts.card = *card;
+  auto endpoint_info =
+      make_endpoint_info(network::shared_settings(config, boot.size()),
+                         {traits.provider, parts.fabric->address(0), parts.message_bytes,
+                          moves_memory(traits.has_rma_endpoints, traits.data_bytes)});
+  if (!endpoint_info) return std::move(endpoint_info.error());
+  parts.endpoint_info = *endpoint_info;
   auto receives = Receives::make(*parts.fabric, kReceives, kSpareReceives, parts.message_bytes);
   if (!receives) return std::move(receives.error());
   parts.receives = std::move(*receives);

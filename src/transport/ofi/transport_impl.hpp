@@ -1,5 +1,5 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
-// ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, handshakes),
+// ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (endpoint infos, handshakes),
 // ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_rma_endpoints.cpp (by which they
 // leave), ofi_named.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news,
 // ends of peers), ofi_silence.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common
@@ -26,7 +26,7 @@
 #include "transport/network/flusher.hpp"
 #include "transport/network/network_transport.hpp"
 #include "transport/network/own_side.hpp"
-#include "transport/ofi/ofi_card.hpp"
+#include "transport/ofi/ofi_endpoint_info.hpp"
 #include "transport/ofi/ofi_exposures.hpp"
 #include "transport/ofi/ofi_peer.hpp"
 #include "transport/ofi/ofi_receives.hpp"
@@ -52,7 +52,7 @@ class OfiTransport final : public network::NetworkTransport {
     std::unique_ptr<Fabric> fabric;
     std::unique_ptr<Receives> receives;
     std::unique_ptr<MessagePool> messages;  // of all windows
-    OfiCard card;
+    OfiEndpointInfo endpoint_info;
     std::size_t message_bytes = 0;
     std::size_t window_slots = 0;
     std::uint32_t lane = 0;
@@ -92,7 +92,7 @@ class OfiTransport final : public network::NetworkTransport {
   void describe(Rank rank, ph_path& path) override;
 
   // For tests.
-  const OfiCard& card() const noexcept { return parts_.card; }
+  const OfiEndpointInfo& endpoint_info() const noexcept { return parts_.endpoint_info; }
 
  private:
   using News = network::News;
@@ -111,9 +111,9 @@ class OfiTransport final : public network::NetworkTransport {
   }
   OfiPeer& remember(Rank rank) override;
   base::Result<> can_meet(Rank rank) const override;
-  base::Result<bool> ask(Rank rank) override { return send_card(rank, OfiCard::What::ask); }
-  base::Result<bool> send_card(Rank rank, OfiCard::What what);
-  void take_card(Rank rank, std::span<const std::byte> bytes) override;
+  base::Result<bool> ask(Rank rank) override { return send_info(rank, OfiEndpointInfo::What::ask); }
+  base::Result<bool> send_info(Rank rank, OfiEndpointInfo::What what);
+  void take_info(Rank rank, std::span<const std::byte> bytes) override;
   void take_gone(OfiPeer& peer, std::string why);
   void cut_off(OfiPeer& peer, base::Error why);
   void tell_who_is_cut_off();

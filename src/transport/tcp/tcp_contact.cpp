@@ -1,4 +1,4 @@
-// First contact: cards over the side channel, who dials whom, and who is let in.
+// First contact: endpoint infos over the side channel, who dials whom, and who is let in.
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -39,30 +39,33 @@ TcpPeer& TcpTransport::remember(Rank rank) {
   return *peers_[rank];
 }
 
-base::Result<bool> TcpTransport::send_card(Rank rank, const TcpCard& card) {
-  return side_channel_.send(rank, encode(card));
+base::Result<bool> TcpTransport::send_info(Rank rank, const TcpEndpointInfo& endpoint_info) {
+  return side_channel_.send(rank, encode(endpoint_info));
 }
 
-void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
+void TcpTransport::take_info(Rank rank, std::span<const std::byte> bytes) {
   TcpPeer& peer = remember(rank);
-  auto card = decode_card(bytes);
+  auto endpoint_info = decode_endpoint_info(bytes);
   const bool is_dialing =
       peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::handshake;
-  if (card && card->what == TcpCard::What::gone) return take_cut_off(peer, *card);
+  if (endpoint_info && endpoint_info->what == TcpEndpointInfo::What::gone)
+    return take_cut_off(peer, *endpoint_info);
   // It has given us up; else it was late: there is a connection, or was.
-  const bool gives_up = card && card->what == TcpCard::What::unreachable && is_dialing;
+  const bool gives_up =
+      endpoint_info && endpoint_info->what == TcpEndpointInfo::What::unreachable && is_dialing;
   if (peer.state != TcpPeer::State::asked && !gives_up) return;
-  auto same =
-      card ? network::check_settings(card_.settings, card->settings) : base::Result<>(card.error());
+  auto same = endpoint_info
+                  ? network::check_settings(endpoint_info_.settings, endpoint_info->settings)
+                  : base::Result<>(endpoint_info.error());
   if (!same) {
-    // The peer finds out from our card, as we do from its.
-    if (!peer.has_asked) send_or_keep(rank, card_);
+    // The peer finds out from our endpoint info, as we do from its.
+    if (!peer.has_asked) send_or_keep(rank, endpoint_info_);
     same.error().what = named(rank) + ": " + same.error().what;
     same.error().rank = rank;
     return end(peer, same.error());
   }
-  if (card->what == TcpCard::What::unreachable) {
-    const Tries told(card->addresses, card->troubles);
+  if (endpoint_info->what == TcpEndpointInfo::What::unreachable) {
+    const Tries told(endpoint_info->addresses, endpoint_info->troubles);
     return end(peer, {PH_ERR_PEER, boot::trouble_errno(told.trouble()),
                       named(rank) + " cannot connect to " + told.text() +
                           (is_of_descriptors(told.trouble())
@@ -70,7 +73,8 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
                                : " (setting tcp_interface)"),
                       rank});
   }
-  peer.tries = Tries(card->addresses, {.ours = card_.addresses,
+  peer.tries =
+      Tries(endpoint_info->addresses, {.ours = endpoint_info_.addresses,
                                        .is_near = boot_.passes_descriptors(rank),
                                        .met = boot_.met_at(rank),
                                        .launchers_met = config_.tcp_preferred.view() != "none"});
@@ -128,11 +132,11 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
 // Its rank waits for us, and hears that it waits in vain.
 void TcpTransport::give_up(TcpPeer& peer) {
   const int trouble = peer.tries.trouble();
-  TcpCard card = card_;
-  card.what = TcpCard::What::unreachable;
-  card.addresses = peer.tries.order();
-  card.troubles = peer.tries.troubles();
-  send_or_keep(peer.rank, card);
+  TcpEndpointInfo endpoint_info = endpoint_info_;
+  endpoint_info.what = TcpEndpointInfo::What::unreachable;
+  endpoint_info.addresses = peer.tries.order();
+  endpoint_info.troubles = peer.tries.troubles();
+  send_or_keep(peer.rank, endpoint_info);
   std::string what = named(peer.rank) + " cannot be connected to at " + peer.tries.text();
   what += base::descriptors_advice(trouble, base::descriptors_limit());
   end(peer, {PH_ERR_PEER, boot::trouble_errno(trouble), what, peer.rank});
@@ -300,7 +304,7 @@ void TcpTransport::count_refusal(Refusal why) noexcept {
   if (why == Refusal::silent) return;  // who dials at the same time as we hangs up, too
   if (count == 1)
     PHOTON_LOG(log_, warn, "tcp: refused a connection to %s that %s; more of the kind are counted",
-               card_.addresses.text().c_str(), refusal_text(why));
+               endpoint_info_.addresses.text().c_str(), refusal_text(why));
 }
 
 // Not by closing alone: where a forked child has the descriptor too, it would stay watched.

@@ -68,7 +68,7 @@ void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
 }
 
 // A close over unread bytes is a reset, which takes the last words from the stream. Who cuts a rank
-// off sends a card with the reason first: that may still be on its way.
+// off sends endpoint info with the reason first: that may still be on its way.
 void TcpTransport::await_reason(TcpPeer& peer) {
   side_channel_.look_soon();
   if (peer.boot_gone_ns != 0) return end(peer, reset_error(peer.rank));
@@ -135,15 +135,16 @@ void TcpTransport::fell_silent(TcpPeer& peer) {
 }
 
 void TcpTransport::tell_cut_off(Rank rank, const std::string& why) {
-  TcpCard card = card_;
-  card.what = TcpCard::What::gone;
-  std::copy_n(why.begin(), std::min(why.size(), card.why.size() - 1), card.why.begin());
-  send_or_keep(rank, card);
+  TcpEndpointInfo endpoint_info = endpoint_info_;
+  endpoint_info.what = TcpEndpointInfo::What::gone;
+  std::copy_n(why.begin(), std::min(why.size(), endpoint_info.why.size() - 1),
+              endpoint_info.why.begin());
+  send_or_keep(rank, endpoint_info);
 }
 
 // The peer has cut us off. What it sent before may still be in the socket, and is read to its end.
-void TcpTransport::take_cut_off(TcpPeer& peer, const TcpCard& card) {
-  peer.cut_off_words = card.why.data();
+void TcpTransport::take_cut_off(TcpPeer& peer, const TcpEndpointInfo& endpoint_info) {
+  peer.cut_off_words = endpoint_info.why.data();
   if (peer.state == TcpPeer::State::ended) {
     if (!peer.is_gone_told) peer.why = cut_off_error(peer.rank, peer.cut_off_words);
     return;
@@ -159,17 +160,17 @@ base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) con
   return peer_error(rank, " has cut this rank off: " + words, ECONNABORTED);
 }
 
-// A card that its peer waits for: where the bootstrap has no room for it now, poll() tries again.
-// It also sends those of the flusher, to whom the bootstrap does not belong.
-// Without a bootstrap, or memory, nobody can be told.
-void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
+// Endpoint info that its peer waits for: where the bootstrap has no room for it now, poll() tries
+// again. It also sends those of the flusher, to whom the bootstrap does not belong. Without a
+// bootstrap, or memory, nobody can be told.
+void TcpTransport::send_or_keep(Rank rank, const TcpEndpointInfo& endpoint_info) {
   if (side_channel_.is_broken()) return;
   if (!is_flusher_) {
-    const auto sent = send_card(rank, card);
+    const auto sent = send_info(rank, endpoint_info);
     if (sent || sent.error().status != PH_AGAIN) return;
   }
   try {
-    kept_cards_.emplace_back(rank, card);
+    kept_infos_.emplace_back(rank, endpoint_info);
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -178,8 +179,9 @@ void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
   wake_.ring_if_announced();  // who sleeps has not known of it
 }
 
-void TcpTransport::send_kept_cards() {
-  for (const auto& [rank, card] : std::exchange(kept_cards_, {})) send_or_keep(rank, card);
+void TcpTransport::send_kept_infos() {
+  for (const auto& [rank, endpoint_info] : std::exchange(kept_infos_, {}))
+    send_or_keep(rank, endpoint_info);
 }
 
 }  // namespace photon::transport::tcp

@@ -1,19 +1,20 @@
 // What is known of one rank, and the connection to it.
 //
-//   asked -- its card --> dialing -- connected --> handshake -- welcome --> open
+//   asked -- its endpoint info --> dialing -- connected --> handshake -- welcome --> open
 //   asked -- it has dialed, and proved itself ----------------------------> open
-//   (none) -- its card: dialing;  it has dialed: open
+//   (none) -- its endpoint info: dialing;  it has dialed: open
 //   dialing, handshake -- refused, broken, silent --> dialing its next address; after the last one
 //                        its first again, later, a few times --> ended
 //   open -- the stream's end, garbage, an error --> ended: its pieces are over, then on_gone
-//   open -- a reset --> open, is_reset -- its card with the reason, its process ended, a while -->
+//   open -- a reset --> open, is_reset -- its endpoint info with the reason, its process ended, a
+//   while -->
 //                       ended
 //   any -- its process ended, and no connection is under way --> ended
 //
 //   dialing, handshake -- it has dialed as well, and is the lower rank ------> open, by its
 //   connection
 //
-// Who dials: who gets the other's card. If both have sent theirs both dial, and of the two
+// Who dials: who gets the other's endpoint info. If both have sent theirs both dial, and of the two
 // connections that of the lower rank stays: the higher one takes it in the place of its own, the
 // lower one hangs up on the other. There is no second connection to a rank that is open or ended.
 // released: the engine has disconnected it; the connection goes on, so that the peer notices

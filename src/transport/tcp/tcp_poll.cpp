@@ -29,7 +29,7 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended, and after the last of what its kernel still had
 // to deliver.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
-// After a reset, for a card with the peer's reason. It was sent before.
+// After a reset, for endpoint info with the peer's reason. It was sent before.
 constexpr std::int64_t kReasonNs = 250'000'000;
 
 }  // namespace
@@ -209,9 +209,9 @@ void TcpTransport::peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink) {
 
 void TcpTransport::receive_boot() {
   side_channel_.begin_look();
-  send_kept_cards();
+  send_kept_infos();
   take_messages();
-  if (side_channel_.is_broken()) kept_cards_.clear();
+  if (side_channel_.is_broken()) kept_infos_.clear();
 }
 
 void TcpTransport::boot_gone(Rank rank, const char* why) {

@@ -8,7 +8,7 @@ namespace {
 
 // While attend() has deadlines to keep, or the side channel holds back what we sent.
 constexpr std::int64_t kUnsettledSleepUs = 2'000;
-constexpr std::int64_t kUnsentCardSleepUs = 1'000;
+constexpr std::int64_t kUnsentInfoSleepUs = 1'000;
 
 }  // namespace
 
@@ -30,8 +30,8 @@ void TcpTransport::arm() noexcept {
   }
   // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
   longest_sleep_us_.set(has_deadlines ? kUnsettledSleepUs
-                        : !kept_cards_.empty() || !side_channel_.is_idle() || is_undrained_
-                            ? kUnsentCardSleepUs
+                        : !kept_infos_.empty() || !side_channel_.is_idle() || is_undrained_
+                            ? kUnsentInfoSleepUs
                         : !unconfirmed_.empty() ? boot::kSilenceLookNs / 1'000
                                                 : -1);
 }

@@ -157,10 +157,10 @@ bool TcpTransport::has_left_all() const noexcept {
     // To a peer of this host what was sent has arrived; from another one it may have to be sent
     // again, which ends when a reset comes back.
     int left = 0;
-    const auto which = card_.addresses.front().is_loopback() ? SIOCOUTQNSD : SIOCOUTQ;
+    const auto which = endpoint_info_.addresses.front().is_loopback() ? SIOCOUTQNSD : SIOCOUTQ;
     if (::ioctl(peer->socket.get(), which, &left) == 0 && left != 0) return false;
   }
-  return kept_cards_.empty() && side_channel_.is_idle();
+  return kept_infos_.empty() && side_channel_.is_idle();
 }
 
 Reach TcpTransport::reach(Rank rank, std::uint64_t /*address*/,

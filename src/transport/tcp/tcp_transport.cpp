@@ -116,8 +116,8 @@ TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts p
       peers_(boot.size()),
       flusher_(lock_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail
-  card_.settings = network::shared_settings(config, boot.size());
-  card_.addresses = parts_.listeners.addresses;
+  endpoint_info_.settings = network::shared_settings(config, boot.size());
+  endpoint_info_.addresses = parts_.listeners.addresses;
   for (std::uint32_t i = 0; i < parts_.listeners.all.size(); ++i)
     watch(parts_.listeners.all[i].socket.get(), EPOLLIN, Watched::listener, i);
 }
@@ -143,7 +143,7 @@ void TcpTransport::describe(Rank rank, ph_path& path) {
   const TcpPeer* peer = known(rank);
   std::string reason = "no contact yet: it is met when first used";
   if (rank == parties_.self) {
-    reason = "itself: records by a ring; peers connect to " + card_.addresses.text();
+    reason = "itself: records by a ring; peers connect to " + endpoint_info_.addresses.text();
     reason += refused_.words("that", refusal_text);
   } else if (peer != nullptr && peer->is_open()) {
     reason = "a connection from " + boot::own_end(peer->socket.get()).text() + " to " +

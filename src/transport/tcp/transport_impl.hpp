@@ -1,6 +1,6 @@
 // The tcp transport as a class; tcp_transport.hpp is what others include. One concern a file:
-// tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (cards, dialing, pending
-// connections), tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news),
+// tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (endpoint infos, dialing,
+// pending connections), tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news),
 // tcp_ends.cpp (what peers are told of an end), tcp_silence.cpp (hosts that vanished),
 // tcp_sleep.cpp (idle). What it has in common with ofi stands in carried/network_transport.hpp.
 //
@@ -25,7 +25,7 @@
 #include "transport/network/flusher.hpp"
 #include "transport/network/network_transport.hpp"
 #include "transport/network/own_side.hpp"
-#include "transport/tcp/tcp_card.hpp"
+#include "transport/tcp/tcp_endpoint_info.hpp"
 #include "transport/tcp/tcp_peer.hpp"
 #include "transport/tcp/tcp_transport.hpp"
 
@@ -79,7 +79,7 @@ class TcpTransport final : public network::NetworkTransport {
   void describe(Rank rank, ph_path& path) override;
 
   // For tests: where it listens, and how many pending connections were refused for this.
-  const Address& address() const noexcept { return card_.addresses.front(); }
+  const Address& address() const noexcept { return endpoint_info_.addresses.front(); }
 
  private:
   class FramePort;
@@ -96,9 +96,9 @@ class TcpTransport final : public network::NetworkTransport {
     return rank < peers_.size() ? peers_[rank].get() : nullptr;
   }
   TcpPeer& remember(Rank rank) override;
-  base::Result<bool> ask(Rank rank) override { return send_card(rank, card_); }
-  base::Result<bool> send_card(Rank rank, const TcpCard& card);
-  void take_card(Rank rank, std::span<const std::byte> bytes) override;
+  base::Result<bool> ask(Rank rank) override { return send_info(rank, endpoint_info_); }
+  base::Result<bool> send_info(Rank rank, const TcpEndpointInfo& endpoint_info);
+  void take_info(Rank rank, std::span<const std::byte> bytes) override;
   void dial(TcpPeer& peer);
   void dial_failed(TcpPeer& peer, int trouble);
   void give_up(TcpPeer& peer);
@@ -133,10 +133,10 @@ class TcpTransport final : public network::NetworkTransport {
   // tcp_ends.cpp
   void fell_silent(TcpPeer& peer);
   void tell_cut_off(Rank rank, const std::string& why);
-  void take_cut_off(TcpPeer& peer, const TcpCard& card);
+  void take_cut_off(TcpPeer& peer, const TcpEndpointInfo& endpoint_info);
   base::Error cut_off_error(Rank rank, const std::string& words) const;
-  void send_or_keep(Rank rank, const TcpCard& card);
-  void send_kept_cards();
+  void send_or_keep(Rank rank, const TcpEndpointInfo& endpoint_info);
+  void send_kept_infos();
   void part(TcpPeer& peer) noexcept;
   void heard_end(TcpPeer& peer, Inlet::Got got, int trouble);
   void await_reason(TcpPeer& peer);
@@ -163,13 +163,13 @@ class TcpTransport final : public network::NetworkTransport {
 
   const Parties parties_;
   Parts parts_;
-  TcpCard card_;
+  TcpEndpointInfo endpoint_info_;
 
   std::vector<std::unique_ptr<TcpPeer>> peers_;
   std::vector<TcpPeer*> held_;         // with something that waits to be sent
   std::vector<TcpPeer*> unconfirmed_;  // the peer's kernel may not have all that was sent
   std::vector<Rank> hot_;  // whose sockets are read at every poll: kMostHot, or one more
-  std::vector<std::pair<Rank, TcpCard>> kept_cards_;  // the bootstrap had no room for them
+  std::vector<std::pair<Rank, TcpEndpointInfo>> kept_infos_;  // the bootstrap had no room for them
   std::map<std::uint32_t, PendingConnection> pending_;
   std::uint32_t next_pending_ = 0;
   std::vector<News> written_;  // to be told after what else came

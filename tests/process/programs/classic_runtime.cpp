@@ -33,7 +33,7 @@ constexpr std::size_t kParcelBytes = 1000;
 // Shared by the ranks.
 struct Board {
   pthread_barrier_t barrier;
-  unsigned char cards[kMostRanks][65536];
+  unsigned char endpoint_infos[kMostRanks][65536];
 };
 
 Board* board;
@@ -46,12 +46,12 @@ int meet(void*) {
 
 int gather(void*, void* mine, void* all, int size_bytes) {
   const auto size = static_cast<std::size_t>(size_bytes);
-  if (size > sizeof board->cards[0]) return 1;
-  std::memcpy(board->cards[rank_here], mine, size);
+  if (size > sizeof board->endpoint_infos[0]) return 1;
+  std::memcpy(board->endpoint_infos[rank_here], mine, size);
   meet(nullptr);
   for (int rank = 0; rank < ranks_count; ++rank)
     std::memcpy(static_cast<unsigned char*>(all) + static_cast<std::size_t>(rank) * size,
-                board->cards[rank], size);
+                board->endpoint_infos[rank], size);
   return meet(nullptr);
 }
 

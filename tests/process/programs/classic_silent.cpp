@@ -26,7 +26,7 @@ constexpr int kRanks = 3, kKilled = 1, kLeaver = 2, kAny = PHOTON_ANY_SOURCE;
 // Shared by the ranks.
 struct Board {
   pthread_barrier_t barrier;
-  unsigned char cards[kRanks][65536];
+  unsigned char endpoint_infos[kRanks][65536];
 };
 
 Board* board;
@@ -39,11 +39,11 @@ int meet(void*) {
 
 int gather(void*, void* mine, void* all, int size_bytes) {
   const auto size = static_cast<std::size_t>(size_bytes);
-  if (size > sizeof board->cards[0]) return 1;
-  std::memcpy(board->cards[rank_here], mine, size);
+  if (size > sizeof board->endpoint_infos[0]) return 1;
+  std::memcpy(board->endpoint_infos[rank_here], mine, size);
   meet(nullptr);
   for (std::size_t rank = 0; rank < kRanks; ++rank)
-    std::memcpy(static_cast<unsigned char*>(all) + rank * size, board->cards[rank], size);
+    std::memcpy(static_cast<unsigned char*>(all) + rank * size, board->endpoint_infos[rank], size);
   return meet(nullptr);
 }
 

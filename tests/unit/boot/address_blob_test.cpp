@@ -46,7 +46,7 @@ TEST_F(AddressBlobTest, is_read_as_it_was_made) {
   const auto got = read(blob_);
   ASSERT_TRUE(got) << got.error().what;
   EXPECT_EQ(got->rank, 2u);
-  EXPECT_EQ(got->card.name, blob_.card.name);
+  EXPECT_EQ(got->endpoint_info.name, blob_.endpoint_info.name);
 }
 
 TEST_F(AddressBlobTest, every_bit_that_is_altered_is_noticed) {
@@ -106,7 +106,7 @@ TEST_F(AddressBlobTest, another_job_another_size_and_a_rank_beyond_it_are_told_a
 }
 
 TEST_F(AddressBlobTest, the_secret_is_in_nothing_that_is_made_of_it) {
-  EXPECT_NE(secret_, boot::sender_key(secret_, blob_.card.name));
+  EXPECT_NE(secret_, boot::sender_key(secret_, blob_.endpoint_info.name));
   EXPECT_NE(boot::sender_key(secret_, {}), boot::sender_key(secret_, {std::byte{1}}));
   EXPECT_NE(secret("one"), secret("two"));
 }

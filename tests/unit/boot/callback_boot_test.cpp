@@ -280,10 +280,10 @@ TEST(CallbackBoot, an_allgather_that_mixes_up_its_data_is_refused) {
   EXPECT_EQ(boot::open(&bootstrap).error().status, PH_ERR_BOOTSTRAP);
 }
 
-// Ranks by turns on two hosts, as far as their cards tell.
-void on_two_hosts(ph_rank rank, std::span<boot::Card> cards) {
-  for (std::size_t other = 0; other < cards.size(); ++other)
-    if (other % 2 != rank % 2) ++cards[other].network_namespace;
+// Ranks by turns on two hosts, as far as their endpoint infos tell.
+void on_two_hosts(ph_rank rank, std::span<boot::EndpointInfo> endpoint_infos) {
+  for (std::size_t other = 0; other < endpoint_infos.size(); ++other)
+    if (other % 2 != rank % 2) ++endpoint_infos[other].network_namespace;
 }
 
 class CallbackBootOfHosts : public testing::Test {
@@ -344,10 +344,11 @@ TEST_F(CallbackBootOfHosts, who_leaves_and_who_ends_is_told_apart) {
 }
 
 // Copies of one virtual machine: the same ids everywhere, and sockets that only their own host has.
-TEST_F(CallbackBootOfHosts, cards_that_look_alike_are_of_one_host_only_if_a_socket_answers) {
-  CallbackRanks ranks(4, [](ph_rank rank, std::span<boot::Card> cards) {
-    for (std::size_t other = 0; other < cards.size(); ++other)
-      if (other % 2 != rank % 2) cards[other].name = {};
+TEST_F(CallbackBootOfHosts,
+       endpoint_infos_that_look_alike_are_of_one_host_only_if_a_socket_answers) {
+  CallbackRanks ranks(4, [](ph_rank rank, std::span<boot::EndpointInfo> endpoint_infos) {
+    for (std::size_t other = 0; other < endpoint_infos.size(); ++other)
+      if (other % 2 != rank % 2) endpoint_infos[other].name = {};
   });
   EXPECT_EQ(ranks[3].local_size(), 2u);
   EXPECT_TRUE(ranks[3].passes_descriptors(1));

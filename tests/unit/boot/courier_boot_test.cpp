@@ -28,7 +28,7 @@ boot::AddressBlob read_of(const boot::Boot& boot) {
 }
 
 void throw_at(const boot::Boot& boot, const ForgedDatagram& head, std::span<const std::byte> body) {
-  const boot::MailboxName name = boot::mailbox_name(read_of(boot).card);
+  const boot::MailboxName name = boot::mailbox_name(read_of(boot).endpoint_info);
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::connect(socket.get(), name.get(), name.size_bytes), 0);
   const auto sent =
@@ -58,7 +58,7 @@ TEST(CourierBoot, an_introduction_that_somebody_has_read_places_nobody) {
   ForgedDatagram head{
       .from = 1, .body_bytes = static_cast<std::uint32_t>(address.size()), .kind = 2};
   throw_at(ranks[0], head, address);
-  head.secret = boot::sender_key(ranks[0].secret(), read_of(ranks[2]).card.name);
+  head.secret = boot::sender_key(ranks[0].secret(), read_of(ranks[2]).endpoint_info.name);
   throw_at(ranks[0], head, address);
   EXPECT_FALSE(*ranks[0].receive());
   EXPECT_EQ(ranks[0].dropped_count(), 2u);
@@ -95,7 +95,8 @@ TEST(CourierBoot, the_secret_of_the_job_and_the_key_of_another_rank_are_no_key) 
   AddressRanks ranks(3);
   ASSERT_TRUE(ranks[0].connect(blob_of(ranks[1])));
   throw_at(ranks[0], {.from = 1, .secret = ranks[0].secret()}, {});
-  const boot::Secret other = boot::sender_key(ranks[0].secret(), read_of(ranks[2]).card.name);
+  const boot::Secret other =
+      boot::sender_key(ranks[0].secret(), read_of(ranks[2]).endpoint_info.name);
   throw_at(ranks[0], {.from = 1, .secret = other}, {});
   EXPECT_FALSE(*ranks[0].receive());
   EXPECT_EQ(ranks[0].dropped_count(), 2u);

@@ -28,56 +28,59 @@ Partner partner_of(const T& object) {
   return {.says = [object](void* to, std::size_t) { std::memcpy(to, &object, sizeof object); }};
 }
 
-TEST(Introduction, cards_come_by_rank_and_of_one_version) {
-  const Card own = *own_card();
-  Card other = *own_card();
-  auto cards = exchange_cards(partner_of(other).bootstrap(), own);
-  ASSERT_TRUE(cards);
-  EXPECT_EQ((*cards)[0].name, other.name);
-  EXPECT_EQ((*cards)[1].name, own.name);
+TEST(Introduction, endpoint_infos_come_by_rank_and_of_one_version) {
+  const EndpointInfo own = *own_endpoint_info();
+  EndpointInfo other = *own_endpoint_info();
+  auto endpoint_infos = exchange_infos(partner_of(other).bootstrap(), own);
+  ASSERT_TRUE(endpoint_infos);
+  EXPECT_EQ((*endpoint_infos)[0].name, other.name);
+  EXPECT_EQ((*endpoint_infos)[1].name, own.name);
   ++other.version;
-  cards = exchange_cards(partner_of(other).bootstrap(), own);
-  ASSERT_FALSE(cards);
-  EXPECT_EQ(cards.error().status, PH_ERR_BOOTSTRAP);
-  EXPECT_EQ(cards.error().rank, 0u);
-  for (const std::uint32_t version : {kCardVersion, kCardVersion + 1})
-    EXPECT_NE(cards.error().what.find("version " + std::to_string(version)), std::string::npos)
-        << cards.error().what;
+  endpoint_infos = exchange_infos(partner_of(other).bootstrap(), own);
+  ASSERT_FALSE(endpoint_infos);
+  EXPECT_EQ(endpoint_infos.error().status, PH_ERR_BOOTSTRAP);
+  EXPECT_EQ(endpoint_infos.error().rank, 0u);
+  for (const std::uint32_t version : {kInfoVersion, kInfoVersion + 1})
+    EXPECT_NE(endpoint_infos.error().what.find("version " + std::to_string(version)),
+              std::string::npos)
+        << endpoint_infos.error().what;
   ++other.magic;
-  cards = exchange_cards(partner_of(other).bootstrap(), own);
-  ASSERT_FALSE(cards);
-  EXPECT_NE(cards.error().what.find("mixes up"), std::string::npos) << cards.error().what;
+  endpoint_infos = exchange_infos(partner_of(other).bootstrap(), own);
+  ASSERT_FALSE(endpoint_infos);
+  EXPECT_NE(endpoint_infos.error().what.find("mixes up"), std::string::npos)
+      << endpoint_infos.error().what;
 }
 
 TEST(Introduction, a_callback_that_fails_is_named_with_its_status) {
-  Partner partner = partner_of(*own_card());
+  Partner partner = partner_of(*own_endpoint_info());
   partner.status = 5;
-  const auto cards = exchange_cards(partner.bootstrap(), *own_card());
-  ASSERT_FALSE(cards);
-  EXPECT_NE(cards.error().what.find("allgather callback returned 5"), std::string::npos);
+  const auto endpoint_infos = exchange_infos(partner.bootstrap(), *own_endpoint_info());
+  ASSERT_FALSE(endpoint_infos);
+  EXPECT_NE(endpoint_infos.error().what.find("allgather callback returned 5"), std::string::npos);
 }
 
-TEST(Introduction, a_socket_that_does_not_answer_is_of_another_host_whatever_its_card_says) {
-  const std::vector<Card> cards{*own_card(), *own_card()};
-  ASSERT_TRUE(says_same_host(cards[0], cards[1]));
-  const auto hosts = exchange_hosts(partner_of(Rank{0}).bootstrap(), cards);
+TEST(Introduction,
+     a_socket_that_does_not_answer_is_of_another_host_whatever_its_endpoint_info_says) {
+  const std::vector<EndpointInfo> endpoint_infos{*own_endpoint_info(), *own_endpoint_info()};
+  ASSERT_TRUE(says_same_host(endpoint_infos[0], endpoint_infos[1]));
+  const auto hosts = exchange_hosts(partner_of(Rank{0}).bootstrap(), endpoint_infos);
   ASSERT_TRUE(hosts);
   EXPECT_EQ(*hosts, (std::vector<Rank>{0, 1}));
 }
 
 TEST(Introduction, a_socket_that_answers_is_of_this_host) {
-  const std::vector<Card> cards{*own_card(), *own_card()};
+  const std::vector<EndpointInfo> endpoint_infos{*own_endpoint_info(), *own_endpoint_info()};
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const MailboxName name = mailbox_name(cards[0]);
+  const MailboxName name = mailbox_name(endpoint_infos[0]);
   ASSERT_EQ(::bind(socket.get(), name.get(), name.size_bytes), 0);
-  const auto hosts = exchange_hosts(partner_of(Rank{0}).bootstrap(), cards);
+  const auto hosts = exchange_hosts(partner_of(Rank{0}).bootstrap(), endpoint_infos);
   ASSERT_TRUE(hosts);
   EXPECT_EQ(*hosts, (std::vector<Rank>{0, 0}));
 }
 
 TEST(Introduction, a_host_that_is_no_rank_is_refused) {
-  const std::vector<Card> cards{*own_card(), *own_card()};
-  const auto hosts = exchange_hosts(partner_of(Rank{2}).bootstrap(), cards);
+  const std::vector<EndpointInfo> endpoint_infos{*own_endpoint_info(), *own_endpoint_info()};
+  const auto hosts = exchange_hosts(partner_of(Rank{2}).bootstrap(), endpoint_infos);
   ASSERT_FALSE(hosts);
   EXPECT_EQ(hosts.error().status, PH_ERR_BOOTSTRAP);
 }

@@ -148,7 +148,7 @@ TEST_F(OfiContact, who_is_not_reached_by_an_endpoint_is_reached_by_the_next_one)
   EXPECT_EQ(ranks[1].fabric().endpoints_count(), 1u);
 }
 
-// Rank 1 answers where the hello came from, though rank 0's card names another endpoint.
+// Rank 1 answers where the hello came from, though rank 0's endpoint info names another endpoint.
 TEST_F(OfiContact, of_two_that_have_dialed_one_follows_the_other_to_its_next_endpoint) {
   OfiRanks ranks(
       EachManners{{.dead_endpoints = 1}, {.opens_no_endpoint = true, .dead_endpoints = 1}});
@@ -276,7 +276,7 @@ TEST_F(OfiContact, who_cannot_be_met_is_told_why) {
       << ranks[0].news.gone[1].what;
 }
 
-TEST_F(OfiContact, a_card_that_is_none_ends_that_rank_only) {
+TEST_F(OfiContact, a_endpoint_info_that_is_none_ends_that_rank_only) {
   OfiRanks ranks(3);
   const std::uint64_t nonsense = 4711;
   ASSERT_TRUE(ranks[1].boot->send(0, std::as_bytes(std::span(&nonsense, 1)), {}));

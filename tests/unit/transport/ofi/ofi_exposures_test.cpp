@@ -99,7 +99,7 @@ TEST_F(OfiExposures, the_end_of_the_rma_endpoint_ends_all_leases) {
   EXPECT_EQ(fabric.rma_endpoints().exposed(), 1u);
 }
 
-TEST_F(OfiExposures, what_the_card_has_no_room_for_is_refused_with_its_words) {
+TEST_F(OfiExposures, what_the_endpoint_info_has_no_room_for_is_refused_with_its_words) {
   FakeManners full = manners;
   full.opens_none = true;
   FakeFabric other(full, wants());

@@ -39,7 +39,7 @@ TEST_F(OfiLocals, end_one_by_one_or_with_the_transport) {
   EXPECT_EQ(job[0].fabric().shown(), before + 1);
 }
 
-TEST_F(OfiLocals, beyond_the_limit_of_the_card_are_refused_as_memory) {
+TEST_F(OfiLocals, beyond_the_limit_of_the_endpoint_info_are_refused_as_memory) {
   auto job = ranks({.has_rma_endpoints = true, .registers_all = true, .registers_most = 1});
   Transport& us = *job[0].transport;
   const auto one = us.register_local(own_, false);

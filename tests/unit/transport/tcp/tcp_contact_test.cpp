@@ -178,7 +178,7 @@ TEST(TcpContact, settings_that_differ_are_told_to_both) {
   }
 }
 
-TEST(TcpContact, a_card_that_is_none_ends_that_rank_only) {
+TEST(TcpContact, a_endpoint_info_that_is_none_ends_that_rank_only) {
   TcpRanks ranks(3);
   const std::uint64_t nonsense = 4711;
   ASSERT_TRUE(ranks[1].boot->send(0, std::as_bytes(std::span(&nonsense, 1)), {}));
@@ -191,22 +191,23 @@ TEST(TcpContact, a_card_that_is_none_ends_that_rank_only) {
 TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
   GivenTime time;
   TcpRanks ranks(2, tcp_config(), {.time = time.source()});
-  TcpCard card;
-  card.settings = network::shared_settings(tcp_config(), 2);
+  TcpEndpointInfo endpoint_info;
+  endpoint_info.settings = network::shared_settings(tcp_config(), 2);
   {
     const auto closed = boot::listen_at(*boot::choose_address("127.0.0.1", true));
     ASSERT_TRUE(closed);
-    card.addresses.add(closed->address);
+    endpoint_info.addresses.add(closed->address);
   }
-  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(endpoint_info), {}));
   ranks[0].to(1);
   while (ranks[0].news.gone.count(1) == 0) {
     ranks[0].transport->poll(ranks[0].news);
     time.move_ns(1'000'000);
   }
   EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER);
-  EXPECT_NE(ranks[0].news.gone[1].what.find(card.addresses.text() + ": Connection refused"),
-            std::string::npos)
+  EXPECT_NE(
+      ranks[0].news.gone[1].what.find(endpoint_info.addresses.text() + ": Connection refused"),
+      std::string::npos)
       << ranks[0].news.gone[1].what;
 }
 
@@ -215,12 +216,12 @@ TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
 TEST(TcpContact, each_address_of_a_rank_is_tried_and_named_with_what_stood_in_the_way) {
   GivenTime time;
   TcpRanks ranks(3, tcp_config(), {.time = time.source()});
-  TcpCard card;
-  card.settings = network::shared_settings(tcp_config(), 3);
+  TcpEndpointInfo endpoint_info;
+  endpoint_info.settings = network::shared_settings(tcp_config(), 3);
   const boot::Address closed = boot::listen_at(*boot::choose_address("127.0.0.1", true))->address;
-  card.addresses.add(closed);
-  card.addresses.add(ranks[2].tcp().address());
-  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  endpoint_info.addresses.add(closed);
+  endpoint_info.addresses.add(ranks[2].tcp().address());
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(endpoint_info), {}));
   ranks[0].to(1);
   while (ranks[0].news.gone.count(1) == 0) {
     ranks[0].transport->poll(ranks[0].news);
@@ -237,11 +238,11 @@ TEST(TcpContact, each_address_of_a_rank_is_tried_and_named_with_what_stood_in_th
 
 TEST(TcpContact, a_rank_that_is_not_at_its_first_address_is_met_at_the_next) {
   TcpRanks ranks(2);
-  TcpCard card;
-  card.settings = network::shared_settings(tcp_config(), 2);
-  card.addresses.add(boot::listen_at(*boot::choose_address("127.0.0.1", true))->address);
-  card.addresses.add(ranks[1].tcp().address());
-  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  TcpEndpointInfo endpoint_info;
+  endpoint_info.settings = network::shared_settings(tcp_config(), 2);
+  endpoint_info.addresses.add(boot::listen_at(*boot::choose_address("127.0.0.1", true))->address);
+  endpoint_info.addresses.add(ranks[1].tcp().address());
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(endpoint_info), {}));
   ranks[0].to(1);
   EXPECT_TRUE(ranks.eventually([&] { return ranks[0].news.links.count(1) == 1; }));
   EXPECT_TRUE(ranks[0].news.gone.empty());
@@ -252,14 +253,14 @@ TEST(TcpContact, who_is_not_reached_is_not_dialed_for_longer_than_the_time_of_si
   base::Config config = tcp_config();
   config.tcp_silence_s = 0;  // less than the setting may be: no test waits for it
   TcpRanks ranks(2, config);
-  TcpCard card;
-  card.settings = network::shared_settings(config, 2);
+  TcpEndpointInfo endpoint_info;
+  endpoint_info.settings = network::shared_settings(config, 2);
   {
     const auto closed = boot::listen_at(*boot::choose_address("127.0.0.1", true));
     ASSERT_TRUE(closed);
-    card.addresses.add(closed->address);
+    endpoint_info.addresses.add(closed->address);
   }
-  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(endpoint_info), {}));
   const std::int64_t begin_ns = base::now_ns();
   while (ranks[0].news.gone.count(1) == 0) ranks[0].transport->poll(ranks[0].news);
   EXPECT_LT(base::now_ns() - begin_ns, 2'000'000'000);
@@ -273,11 +274,11 @@ base::Error end_of_search(const boot::Address& first, const boot::Address& secon
   config.tcp_silence_s = 1;  // less than the setting may be
   GivenTime time;
   TcpRanks ranks(2, config, {.time = time.source()});
-  TcpCard card;
-  card.settings = network::shared_settings(config, 2);
-  card.addresses.add(first);
-  card.addresses.add(second);
-  EXPECT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  TcpEndpointInfo endpoint_info;
+  endpoint_info.settings = network::shared_settings(config, 2);
+  endpoint_info.addresses.add(first);
+  endpoint_info.addresses.add(second);
+  EXPECT_TRUE(ranks[1].boot->send(0, encode(endpoint_info), {}));
   ranks[0].to(1);
   const std::int64_t begin_ns = time.now_ns();
   while (ranks[0].news.gone.count(1) == 0) {
@@ -330,12 +331,12 @@ TEST(TcpContact, who_has_fallen_silent_for_a_peer_hears_so_by_the_bootstrap) {
   GivenTime time;
   TcpRanks ranks(2, tcp_config(), {.time = time.source()});
   ASSERT_TRUE(ranks.join(0, 1));
-  TcpCard card;
-  card.settings = network::shared_settings(tcp_config(), 2);
-  card.what = TcpCard::What::gone;
+  TcpEndpointInfo endpoint_info;
+  endpoint_info.settings = network::shared_settings(tcp_config(), 2);
+  endpoint_info.what = TcpEndpointInfo::What::gone;
   const std::string_view why = "not heard";
-  std::copy(why.begin(), why.end(), card.why.begin());
-  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  std::copy(why.begin(), why.end(), endpoint_info.why.begin());
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(endpoint_info), {}));
   ASSERT_TRUE(ranks.eventually([&] {
     time.move_ns(1'000'000);
     return ranks[0].news.gone.count(1) == 1;

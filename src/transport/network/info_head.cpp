@@ -1,4 +1,4 @@
-#include "transport/network/card_head.hpp"
+#include "transport/network/info_head.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -22,7 +22,7 @@ base::Error reached_otherwise(const std::string& theirs, const char* mine) {
 
 }  // namespace
 
-base::Error strange_card(const char* mine, std::span<const std::byte> bytes) {
+base::Error strange_info(const char* mine, std::span<const std::byte> bytes) {
   constexpr std::size_t kMagicBytes = 8;
   std::string begin;
   for (const std::byte one : bytes.first(std::min(bytes.size(), kMagicBytes)))
@@ -34,23 +34,24 @@ base::Error strange_card(const char* mine, std::span<const std::byte> bytes) {
   if (begin == std::string_view("phoffer", kMagicBytes))
     return reached_otherwise("shared memory", mine);
   return {PH_ERR_PROTOCOL, 0,
-          std::string("malformed ") + mine + " card of " + std::to_string(bytes.size()) + " bytes"};
+          std::string("malformed ") + mine + " endpoint info of " + std::to_string(bytes.size()) +
+              " bytes"};
 }
 
-base::Result<> check_card_head(const CardKind& kind, std::span<const std::byte> bytes) {
+base::Result<> check_info_head(const InfoKind& kind, std::span<const std::byte> bytes) {
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
   if (bytes.size() >= sizeof magic + sizeof version) {
     std::memcpy(&magic, bytes.data(), sizeof magic);
     std::memcpy(&version, bytes.data() + sizeof magic, sizeof version);
   }
-  if (magic != kind.magic) return strange_card(kind.transport, bytes);
+  if (magic != kind.magic) return strange_info(kind.transport, bytes);
   if (version != wire::kVersion)
     return base::Error{
         PH_ERR_BOOTSTRAP, 0,
         "it speaks version " + std::to_string(version) + " of the wire format, this rank version " +
             std::to_string(wire::kVersion) + "; run all ranks with one version of the library"};
-  if (bytes.size() != kind.size_bytes) return strange_card(kind.transport, bytes);
+  if (bytes.size() != kind.size_bytes) return strange_info(kind.transport, bytes);
   return {};
 }
 

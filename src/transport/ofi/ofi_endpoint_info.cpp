@@ -1,4 +1,4 @@
-#include "transport/ofi/ofi_card.hpp"
+#include "transport/ofi/ofi_endpoint_info.hpp"
 
 #include <bit>
 #include <cstring>
@@ -6,48 +6,50 @@
 #include <utility>
 
 #include "boot/boot.hpp"
-#include "transport/network/card_head.hpp"
+#include "transport/network/info_head.hpp"
 
 namespace photon::transport::ofi {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
-static_assert(sizeof(OfiCard) <= boot::kMaxMessageBytes);
+static_assert(sizeof(OfiEndpointInfo) <= boot::kMaxMessageBytes);
 
-base::Result<OfiCard> make_card(const network::SharedSettings& settings, const Endpoint& endpoint) {
+base::Result<OfiEndpointInfo> make_endpoint_info(const network::SharedSettings& settings,
+                                                 const Endpoint& endpoint) {
   const auto& [provider, address, message_bytes, moves] = endpoint;
-  OfiCard card;
-  if (address.size() > card.address.size() || provider.size() >= card.provider.size())
+  OfiEndpointInfo endpoint_info;
+  if (address.size() > endpoint_info.address.size() ||
+      provider.size() >= endpoint_info.provider.size())
     return base::Error{PH_ERR_CONFIG, 0,
                        "ofi: the address of provider " + std::string(provider) + " has " +
                            std::to_string(address.size()) + " bytes; at most " +
-                           std::to_string(card.address.size()) + " can be told to peers"};
-  card.settings = settings;
-  card.message_bytes = message_bytes;
-  card.moves_memory = moves;
-  card.address_bytes = address.size();
-  std::copy(provider.begin(), provider.end(), card.provider.begin());
-  std::copy(address.begin(), address.end(), card.address.begin());
-  return card;
+                           std::to_string(endpoint_info.address.size()) + " can be told to peers"};
+  endpoint_info.settings = settings;
+  endpoint_info.message_bytes = message_bytes;
+  endpoint_info.moves_memory = moves;
+  endpoint_info.address_bytes = address.size();
+  std::copy(provider.begin(), provider.end(), endpoint_info.provider.begin());
+  std::copy(address.begin(), address.end(), endpoint_info.address.begin());
+  return endpoint_info;
 }
 
-std::span<const std::byte> encode(const OfiCard& card) noexcept {
-  return std::as_bytes(std::span(&card, 1));
+std::span<const std::byte> encode(const OfiEndpointInfo& endpoint_info) noexcept {
+  return std::as_bytes(std::span(&endpoint_info, 1));
 }
 
-base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
-  if (auto checked = network::check_card_head({"ofi", kCardMagic, sizeof(OfiCard)}, bytes);
+base::Result<OfiEndpointInfo> decode_endpoint_info(std::span<const std::byte> bytes) {
+  if (auto checked = network::check_info_head({"ofi", kInfoMagic, sizeof(OfiEndpointInfo)}, bytes);
       !checked)
     return std::move(checked.error());
-  OfiCard card;
-  std::memcpy(&card, bytes.data(), sizeof card);
-  const bool is_card =
-      card.what <= OfiCard::What::so_far && card.provider.back() == 0 && card.why.back() == 0;
-  if (!is_card || card.address_bytes > card.address.size())
-    return network::strange_card("ofi", bytes);
-  return card;
+  OfiEndpointInfo endpoint_info;
+  std::memcpy(&endpoint_info, bytes.data(), sizeof endpoint_info);
+  const bool is_endpoint_info = endpoint_info.what <= OfiEndpointInfo::What::so_far &&
+                                endpoint_info.provider.back() == 0 && endpoint_info.why.back() == 0;
+  if (!is_endpoint_info || endpoint_info.address_bytes > endpoint_info.address.size())
+    return network::strange_info("ofi", bytes);
+  return endpoint_info;
 }
 
-base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs) {
+base::Result<> check_agreement(const OfiEndpointInfo& mine, const OfiEndpointInfo& theirs) {
   if (mine.provider_name() != theirs.provider_name())
     return base::Error{PH_ERR_BOOTSTRAP, 0,
                        "all ranks must use the same provider of libfabric; here it is " +

@@ -1,4 +1,4 @@
-#include "boot/card.hpp"
+#include "boot/endpoint_info.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -55,28 +55,28 @@ std::array<char, 40> host_identity() {
 
 }  // namespace
 
-base::Result<Card> own_card() {
-  Card card;
-  card.host = host_identity();
-  card.network_namespace = namespace_number("/proc/thread-self/ns/net");
-  card.pid_namespace = namespace_number("/proc/self/ns/pid");
-  card.pid = static_cast<std::uint32_t>(::getpid());
-  card.uid = ::geteuid();
-  card.start_ticks = start_ticks(card.pid);
-  if (!system::fill_random(card.nonce) || !system::fill_random(card.name)) {
+base::Result<EndpointInfo> own_endpoint_info() {
+  EndpointInfo endpoint_info;
+  endpoint_info.host = host_identity();
+  endpoint_info.network_namespace = namespace_number("/proc/thread-self/ns/net");
+  endpoint_info.pid_namespace = namespace_number("/proc/self/ns/pid");
+  endpoint_info.pid = static_cast<std::uint32_t>(::getpid());
+  endpoint_info.uid = ::geteuid();
+  endpoint_info.start_ticks = start_ticks(endpoint_info.pid);
+  if (!system::fill_random(endpoint_info.nonce) || !system::fill_random(endpoint_info.name)) {
     return base::system_error("random bytes for the job's secret");
   }
-  return card;
+  return endpoint_info;
 }
 
-bool says_same_host(const Card& one, const Card& other) {
+bool says_same_host(const EndpointInfo& one, const EndpointInfo& other) {
   return one.host == other.host && one.network_namespace == other.network_namespace;
 }
 
 // In hexadecimal, so that /proc/net/unix shows it as it is.
-MailboxName mailbox_name(const Card& card) {
+MailboxName mailbox_name(const EndpointInfo& endpoint_info) {
   std::string name("\0photon-", 8);  // a leading zero: no file, ends with its user
-  for (const std::byte byte : card.name) {
+  for (const std::byte byte : endpoint_info.name) {
     constexpr std::string_view digits = "0123456789abcdef";
     name += digits[std::to_integer<unsigned>(byte >> 4)];
     name += digits[std::to_integer<unsigned>(byte & std::byte{15})];
@@ -88,9 +88,9 @@ MailboxName mailbox_name(const Card& card) {
   return address;
 }
 
-bool answers(const Card& card) {
+bool answers(const EndpointInfo& endpoint_info) {
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const MailboxName address = mailbox_name(card);
+  const MailboxName address = mailbox_name(endpoint_info);
   return ::connect(socket.get(), address.get(), address.size_bytes) == 0;
 }
 
@@ -100,7 +100,7 @@ bool is_exiting(std::uint32_t pid) {
   return (stat_field(pid, kFlags) & kExiting) != 0;
 }
 
-Process watch_process(const Card& own, const Card& other) {
+Process watch_process(const EndpointInfo& own, const EndpointInfo& other) {
   const bool comparable =
       own.pid_namespace != 0 && own.pid_namespace == other.pid_namespace && own.host == other.host;
   if (!comparable || own.pid == other.pid) return {};
@@ -110,7 +110,7 @@ Process watch_process(const Card& own, const Card& other) {
     process.state = errno == ESRCH ? Process::State::ended : Process::State::unknown;
     return process;
   }
-  // The pid may have gone to somebody else between the exchange of cards and now.
+  // The pid may have gone to somebody else between the exchange of endpoint infos and now.
   const std::uint64_t now = start_ticks(other.pid);
   const bool same = now == 0 || other.start_ticks == 0 || now == other.start_ticks;
   process.state = same ? Process::State::watched : Process::State::ended;

@@ -2,9 +2,10 @@
 // whose provider that is, and what both must agree on. Version and magic number stand first and
 // never move.
 //
-// Invariant: a decoded card has a valid magic number and version, and an address that is no longer
-// than it may be; that its settings and provider are ours is a second question (check_agreement),
-// because a rank with others is answered. Owner: none (plain values and pure functions).
+// Invariant: a decoded endpoint info has a valid magic number and version, and an address that is
+// no longer than it may be; that its settings and provider are ours is a second question
+// (check_agreement), because a rank with others is answered. Owner: none (plain values and pure
+// functions).
 #pragma once
 
 #include <algorithm>
@@ -22,9 +23,9 @@
 
 namespace photon::transport::ofi {
 
-inline constexpr std::uint64_t kCardMagic = 0x64'72'61'63'69'66'6f'70ULL;  // "poficard"
+inline constexpr std::uint64_t kInfoMagic = 0x64'72'61'63'69'66'6f'70ULL;  // "poficard"
 
-struct OfiCard {
+struct OfiEndpointInfo {
   enum class What : std::uint32_t {
     ask,      // say hello to me
     answer,   // to one that does not agree with ours, so that its rank sees what differs
@@ -32,7 +33,7 @@ struct OfiCard {
     how_far,  // how many of my messages do you have?
     so_far,   // so many: `heard`
   };
-  std::uint64_t magic = kCardMagic;
+  std::uint64_t magic = kInfoMagic;
   std::uint32_t version = wire::kVersion;
   What what = What::ask;
   network::SharedSettings settings;  // must be equal
@@ -52,10 +53,10 @@ struct OfiCard {
     return {address.data(), address_bytes};
   }
 };
-static_assert(std::has_unique_object_representations_v<OfiCard>, "no padding travels");
+static_assert(std::has_unique_object_representations_v<OfiEndpointInfo>, "no padding travels");
 
-// Of a card: not at all; by RMA endpoints; and so many bytes more are told to the target of a
-// write.
+// Of endpoint info: not at all; by RMA endpoints; and so many bytes more are told to the target of
+// a write.
 constexpr std::uint64_t moves_memory(bool has_rma_endpoints, std::size_t data_bytes) noexcept {
   return has_rma_endpoints ? 1 + data_bytes : 0;
 }
@@ -65,14 +66,15 @@ struct Endpoint {
   std::string_view provider;
   std::span<const std::byte> address;
   std::size_t message_bytes = 0;
-  std::uint64_t moves_memory = 0;  // as in the card
+  std::uint64_t moves_memory = 0;  // as in the endpoint info
 };
-// PH_ERR_CONFIG: the provider's address is longer than a card can tell.
-base::Result<OfiCard> make_card(const network::SharedSettings& settings, const Endpoint& endpoint);
-std::span<const std::byte> encode(const OfiCard& card) noexcept;
-// PH_ERR_BOOTSTRAP: another version, or transport. PH_ERR_PROTOCOL: no card at all.
-base::Result<OfiCard> decode_card(std::span<const std::byte> bytes);
+// PH_ERR_CONFIG: the provider's address is longer than endpoint info can tell.
+base::Result<OfiEndpointInfo> make_endpoint_info(const network::SharedSettings& settings,
+                                                 const Endpoint& endpoint);
+std::span<const std::byte> encode(const OfiEndpointInfo& endpoint_info) noexcept;
+// PH_ERR_BOOTSTRAP: another version, or transport. PH_ERR_PROTOCOL: no endpoint info at all.
+base::Result<OfiEndpointInfo> decode_endpoint_info(std::span<const std::byte> bytes);
 // PH_ERR_BOOTSTRAP names what differs, and both values.
-base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs);
+base::Result<> check_agreement(const OfiEndpointInfo& mine, const OfiEndpointInfo& theirs);
 
 }  // namespace photon::transport::ofi
