@@ -23,13 +23,13 @@ std::optional<Message> Inbox::pop() {
   return first;
 }
 
-void Inbox::set_alarm(bool on) {
-  alarm_ = on;
+void Inbox::set_readable(bool on) {
+  is_set_readable_ = on;
   update();
 }
 
 void Inbox::update() {
-  const bool wanted = alarm_ || !messages_.empty();
+  const bool wanted = is_set_readable_ || !messages_.empty();
   if (wanted == readable_) return;
   readable_ = wanted;
   eventfd_t count;

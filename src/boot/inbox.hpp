@@ -1,5 +1,5 @@
 // Messages that arrived and were not asked for yet, with a descriptor that is readable meanwhile.
-// Invariant: fd() is readable exactly while the inbox is not empty or has an alarm.
+// Invariant: fd() is readable exactly while the inbox is not empty or is set readable.
 // Owner: one Boot, one thread.
 #pragma once
 
@@ -19,7 +19,7 @@ class Inbox {
   void push(Message message);
   std::optional<Message> pop();
   // There is news that is no message: an error that receive() has to tell.
-  void set_alarm(bool on);
+  void set_readable(bool on);
 
  private:
   explicit Inbox(base::UniqueFd event) : event_(std::move(event)) {}
@@ -27,7 +27,7 @@ class Inbox {
   void update();
 
   base::UniqueFd event_;
-  bool alarm_ = false;
+  bool is_set_readable_ = false;
   bool readable_ = false;
   std::deque<Message> messages_;
 };

@@ -109,7 +109,7 @@ class LaneBoot final : public Boot {
     if (!desk_->failure) return std::optional<Message>{};
     const base::Error why = std::move(*desk_->failure);
     desk_->failure.reset();
-    desk_->inbox.set_alarm(false);
+    desk_->inbox.set_readable(false);
     return why;
   }
 
@@ -151,7 +151,7 @@ base::Result<> LaneSwitch::open(std::uint32_t number, const std::shared_ptr<Desk
     return base::Error{PH_ERR_STATE, 0, "lane " + std::to_string(number) + why, PH_ANY_RANK};
   if (failure_) {
     desk->failure = failure_;
-    desk->inbox.set_alarm(true);
+    desk->inbox.set_readable(true);
   }
   desks_.emplace(number, desk);
   if (const auto kept = kept_.extract(number); !kept.empty()) {
@@ -223,7 +223,7 @@ void LaneSwitch::fail(const base::Error& why) {
   for (const auto& [number, desk] : desks_) {
     const std::scoped_lock lock(desk->mutex);
     desk->failure = why;
-    desk->inbox.set_alarm(true);
+    desk->inbox.set_readable(true);
   }
 }
 

@@ -301,7 +301,7 @@ base::Result<std::optional<Message>> LaunchBoot::receive() {
   if (auto message = inbox_.pop()) return message;
   if (!lost_.empty() && !loss_told_) {
     loss_told_ = true;
-    inbox_.set_alarm(false);
+    inbox_.set_readable(false);
     return lost_error();
   }
   return std::optional<Message>{};
@@ -371,7 +371,7 @@ void LaunchBoot::lose(std::string why) {
   watch_.remove(socket_.get());
   hang_up();
   outbox_ = {};
-  inbox_.set_alarm(true);
+  inbox_.set_readable(true);
 }
 
 base::Error LaunchBoot::lost_error() const {

@@ -108,7 +108,7 @@ bool Engine::take_asked(Peer& peer, std::uint64_t word) noexcept {
   line.words[0].set(static_cast<std::uint64_t>(PH_OK));
   line.words[1].set(asked.fetches() ? before : 0);
   peer.tx.publish(kFetched, 1);
-  if (told(peer) == Fast::tell) nudge(peer);
+  if (told(peer) == Fast::tell) kick_peer(peer);
   peer.rx.pop(1);
   return true;
 }

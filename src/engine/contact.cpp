@@ -25,7 +25,8 @@ EngineState::EngineState(EngineParts parts)
       threads_with_cores_(boot::threads_with_cores(config_, *boot_)),
       peers_(size_),
       completions_(config_.requests),
-      alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
+      doorbell_(transport_->lane_doorbell() != nullptr ? transport_->lane_doorbell()
+                                                       : &no_doorbell_),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),
@@ -140,7 +141,7 @@ void Engine::adopt_link(Peer& peer) {
   peer.kick_always = link.kick_always;
   peer.post_kicks = link.post_kicks;
   peer.fenced = link.fenced;
-  peer.tells_always = link.kick_always || link.fenced;
+  peer.always_kicks = link.kick_always || link.fenced;
   peer.regions = link.peer_regions;
   if (!peer.has_rx && link.rx_lines != nullptr) {
     peer.has_rx = true;

@@ -169,7 +169,7 @@ class Engine final : private transport::Sink, private EngineState {
   void fail_all(Peer& peer);
   void let_go(Peer& peer);
   void heat(Peer& peer);
-  bool heed() noexcept;
+  bool on_doorbell() noexcept;
   void cool(Peer& peer);
   void news();
 
@@ -197,7 +197,7 @@ class Engine final : private transport::Sink, private EngineState {
   void count_put(Peer& peer, std::uint64_t bytes) noexcept;
   void count_grant(Peer& peer) noexcept;
   bool send(Peer& peer, const Outgoing& out, bool is_told = true);
-  void nudge(Peer& peer) noexcept;
+  void kick_peer(Peer& peer) noexcept;
   HeldId hold(const ph_id& id);
   const void* id_data(const HeldId& id) noexcept;
   void drop(HeldId& id) noexcept;

@@ -63,7 +63,7 @@ class EngineState {
   // When the transport is to be polled while it finds nothing, and while rings are never empty.
   void ask_interval() noexcept {
     poll_interval_ = transport_->poll_interval();
-    look_mask_ = (poll_interval_ == 1 ? kTurnsBetweenLooks : kTurnsWithAlarm) - 1;
+    look_mask_ = (poll_interval_ == 1 ? kTurnsBetweenLooks : kTurnsWithDoorbell) - 1;
     if (is_thaw_due_) look_soon();
     if (is_armed_) look_mask_ = 0;  // every turn is a general one
   }
@@ -88,14 +88,14 @@ class EngineState {
   // hot_rings.cpp
   // Who sleeps, or waits on the descriptor, has chosen how long without knowing of something.
   void wake_sleeper() noexcept;
-  Peer* who_rang() noexcept;
+  Peer* who_kicked() noexcept;
   void thaw() noexcept;
   void keep_warm() noexcept;
   void trim_pools() noexcept;  // overflow.cpp
 
-  // Powers of two. An alarm tells of news; where only polls bring them looking does.
+  // Powers of two. A lane's doorbell tells of news; where only polls bring them looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
-  static constexpr std::uint64_t kTurnsWithAlarm = 256;
+  static constexpr std::uint64_t kTurnsWithDoorbell = 256;
   static constexpr std::uint64_t kTurnsToSoon = 8;
   static constexpr std::uint32_t kLocalsInARow = 63;  // one by one; a look around adds another
   static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
@@ -137,9 +137,9 @@ class EngineState {
   std::uint64_t stream_until_ = 0;  // the turn from which take_streamed() takes no more
   bool remotes_first_ = false;      // in the next probe of any peer for both kinds
   unsigned poll_interval_ = 1;
-  const transport::Alarm no_alarm_;
-  const transport::Alarm* alarm_;
-  std::uint64_t alarm_seen_ = 0;
+  const transport::LaneDoorbell no_doorbell_;
+  const transport::LaneDoorbell* doorbell_;
+  std::uint64_t doorbell_seen_ = 0;
   std::size_t next_warm_ = 0;
   bool is_thaw_due_ = false;                          // of a hot ring, whose peer still rings
   std::uint64_t look_mask_ = kTurnsBetweenLooks - 1;  // turns between two looks around, less one

@@ -10,10 +10,10 @@
 // ends a sleep of its transport's makes the descriptor readable. No wake-up is lost, for the same
 // reason: arm() declares all that before it looks, and every descriptor stays readable until a
 // poll() of the transport has dealt with its news. What comes from within (another thread's post, a
-// ph_wake(), an operation that wants the clock) rings the bell: an armed descriptor counts among
-// waiters_, whom news() tells. Other threads may sleep in the lane at the same time: whoever drains
-// a descriptor of the transport tells the others. Owner: none, a view of an Engine. Threads: under
-// the lane's lock.
+// ph_wake(), an operation that wants the clock) rings the doorbell: an armed descriptor counts
+// among waiters_, whom news() tells. Other threads may sleep in the lane at the same time: whoever
+// drains a descriptor of the transport tells the others. Owner: none, a view of an Engine. Threads:
+// under the lane's lock.
 #pragma once
 
 #include <photon/types.h>

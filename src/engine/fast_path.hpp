@@ -69,7 +69,7 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
 // After a record of the fast path.
 [[gnu::always_inline]] inline Engine::Fast Engine::told(const Peer& peer) const noexcept {
   transport::Policy::light_barrier();  // [asleep]
-  if (static_cast<unsigned>(peer.tells_always) | waiters_ |
+  if (static_cast<unsigned>(peer.always_kicks) | waiters_ |
       static_cast<unsigned>(peer.credits->is_cold())) [[unlikely]]
     return Fast::tell;
   return Fast::done;
@@ -304,8 +304,8 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   // One branch each here and in told(): after a silence the processor guesses every one anew.
   const unsigned is_usual = unsigned{((turn_ + 1) & look_mask_) != 0} & unsigned{due_ == 0} &
                             unsigned{config_.max_cid_size <= 8} &
-                            unsigned{alarm_->get() == alarm_seen_};
-  if (is_usual == 0 && !heed()) [[unlikely]]
+                            unsigned{doorbell_->get() == doorbell_seen_};
+  if (is_usual == 0 && !on_doorbell()) [[unlikely]]
     return false;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
       [[unlikely]]

@@ -5,15 +5,15 @@
 //   hot, and the peer still rings -- a turn that finds nothing, or a few others --> hot
 //   hot (either) -- silent for long while more than kHotKept are hot --> cold
 //
-// The peer rings while CreditWords::cold says so: where it need not, that costs it a bell. Before a
-// sleep all of them have to (sync/sleep_gate.hpp).
+// The peer rings while CreditWords::cold says so: where it need not, that costs it a doorbell.
+// Before a sleep all of them have to (sync/sleep_gate.hpp).
 #include <algorithm>
 
 #include "engine/fast_path.hpp"
 
 namespace photon::engine {
 
-// Hot rings are looked at in every probe; all others ring a bell.
+// Hot rings are looked at in every probe; all others ring a doorbell.
 void Engine::heat(Peer& peer) {
   peer.last_hit = turn_;
   if (peer.hot || !peer.has_rx || peer.broken != PH_OK) return;
@@ -54,7 +54,7 @@ void Engine::news() {
 // What the next record to a peer touches first stays in this processor's caches: that of one peer
 // in turn, and of those that are most likely the next, if they are few.
 void EngineState::keep_warm() noexcept {
-  if (alarm_ == &no_alarm_ || contacted_.empty()) return;
+  if (doorbell_ == &no_doorbell_ || contacted_.empty()) return;
   if (++next_warm_ >= contacted_.size()) next_warm_ = 0;
   contacted_[next_warm_]->expect_post();
   if (hot_.size() > kHotKept) return;
@@ -62,17 +62,18 @@ void EngineState::keep_warm() noexcept {
 }
 
 // The peer that kicked us last, if its ring holds a record and is not looked at anyway: without the
-// detour by the transport, whose look at all bells comes next. A peer may have written anything.
-Peer* EngineState::who_rang() noexcept {
-  const std::uint64_t alarm = alarm_->get();
-  const std::uint64_t rank = alarm >> transport::kAlarmRankShift;
+// detour by the transport, whose look at all doorbells comes next. A peer may have written
+// anything.
+Peer* EngineState::who_kicked() noexcept {
+  const std::uint64_t lane_doorbell = doorbell_->get();
+  const std::uint64_t rank = lane_doorbell >> transport::kDoorbellRankShift;
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
   if (peer == nullptr || peer->hot || peer->broken != PH_OK || !peer->has_rx) return nullptr;
-  // As take_hot() does, but while the record is still on its way. An alarm for credit claims a line
-  // that we are about to write, too.
+  // As take_hot() does, but while the record is still on its way. A lane's doorbell for credit
+  // claims a line that we are about to write, too.
   if (peer->claims_answers && peer->has_grant()) peer->tx.claim(1);
   if (peer->rx.peek() != LineConsumer::State::record) return nullptr;
-  alarm_seen_ = alarm;
+  doorbell_seen_ = lane_doorbell;
   return peer;
 }
 
@@ -83,11 +84,11 @@ void Engine::cool(Peer& peer) {
   std::erase(hot_, &peer);
 }
 
-// A probe that is unusual for nothing but an alarm goes on if that names a ring it would not have
-// looked at. Others may have rung before: the transport is polled soon.
-bool Engine::heed() noexcept {
+// A probe that is unusual for nothing but a lane's doorbell goes on if that names a ring it would
+// not have looked at. Others may have rung before: the transport is polled soon.
+bool Engine::on_doorbell() noexcept {
   if (((turn_ + 1) & look_mask_) == 0 || due_ != 0 || config_.max_cid_size > 8) return false;
-  Peer* rang = who_rang();
+  Peer* rang = who_kicked();
   if (rang == nullptr) return false;
   const std::uint64_t last_hit = rang->last_hit;
   heat(*rang);

@@ -15,7 +15,7 @@ namespace photon::engine {
 Engine::Served Engine::serve_asked(const CompletionSink& sink) noexcept {
   const ph_query& query = sink.query;
   if (((turn_ + 1) & look_mask_) == 0 || due_ != 0 || config_.max_cid_size > 8 ||
-      alarm_->get() != alarm_seen_ || sink.count != 0 || sink.full())
+      doorbell_->get() != doorbell_seen_ || sink.count != 0 || sink.full())
     return Served::no;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK) ||
       !local_ready_.empty() || !unexpected_ready_.empty())
@@ -139,9 +139,9 @@ bool Engine::progress(CompletionSink* sink) {
     if (receive(*peer, sink != nullptr && sink->full() ? nullptr : sink)) moved = true;
   }
   const bool worked = due_ != 0 && work_due();
-  const std::uint64_t alarm = alarm_->get();
-  const bool due = (turn_ & look_mask_) == 0 || alarm != alarm_seen_;
-  alarm_seen_ = alarm;
+  const std::uint64_t lane_doorbell = doorbell_->get();
+  const bool due = (turn_ & look_mask_) == 0 || lane_doorbell != doorbell_seen_;
+  doorbell_seen_ = lane_doorbell;
   if (moved && !due) {
     empty_polls_ = 0;
     return true;

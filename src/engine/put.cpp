@@ -36,7 +36,7 @@ ph_status Engine::check_put(Rank rank, const ph_put_args& args) {
 
 // The receiver or a thread of ours wants to be told of what the fast path did.
 void Engine::finish_put(Rank rank) noexcept {
-  nudge(*peers_[rank]);
+  kick_peer(*peers_[rank]);
   if (waiters_ != 0) news();
 }
 

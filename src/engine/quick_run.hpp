@@ -71,7 +71,7 @@ class QuickRun {
   [[gnu::always_inline]] bool is_usual() const noexcept {
     const Engine& engine = engine_;
     return ((engine.turn_ + 1) & engine.look_mask_) != 0 && engine.due_ == 0 &&
-           engine.alarm_->get() == engine.alarm_seen_ &&
+           engine.doorbell_->get() == engine.doorbell_seen_ &&
            engine.empty_polls_ + 1 < engine.poll_interval_ && engine.user_code_ == 0 &&
            engine.waiters_ == 0 && services_.runs_ == 0;
   }

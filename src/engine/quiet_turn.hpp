@@ -34,7 +34,7 @@ namespace photon::engine {
 // progress() for who waits, where it is sure to find nothing, or no more than the answer to an
 // atomic; false: it was not, and nothing was done.
 [[gnu::always_inline]] inline bool Engine::quiet_turn() noexcept {
-  if (((turn_ + 1) & look_mask_) == 0 || due_ != 0 || alarm_->get() != alarm_seen_ ||
+  if (((turn_ + 1) & look_mask_) == 0 || due_ != 0 || doorbell_->get() != doorbell_seen_ ||
       empty_polls_ + 1 >= poll_interval_) [[unlikely]]
     return false;
   ++turn_;

@@ -124,7 +124,7 @@ service::Written Reservations::say_now(wire::Owner owner, service::Rank to,
   ++peer->messages;
   peer->tx.publish_line(line, wire::encode(wire::Kind::body, sizeof header, 0, owner));
   transport::Policy::light_barrier();  // [asleep]
-  const bool tells = peer->tells_always || peer->credits->is_cold();
+  const bool tells = peer->always_kicks || peer->credits->is_cold();
   return tells ? Written::tell : Written::done;
 }
 

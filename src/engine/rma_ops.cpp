@@ -81,7 +81,7 @@ bool Engine::post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::
   const bool is_posted = transport_->post(next_piece(peer, request, bytes));
   ask_interval();
   // Behind the first piece: a transport that sends both can send them together.
-  if (peer.tx.tail() != before && !(is_posted && peer.post_kicks)) nudge(peer);
+  if (peer.tx.tail() != before && !(is_posted && peer.post_kicks)) kick_peer(peer);
   if (!is_posted) {
     count(peer, Count::nic_stalls);
     return false;

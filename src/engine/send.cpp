@@ -154,12 +154,12 @@ bool Engine::send(Peer& peer, const Outgoing& out, bool is_told) {
   }
   writer.bytes(out.payload, out.payload_bytes);
   peer.tx.publish(wire::encode(out.kind, out.id_bytes, out.payload_bytes, out.owner), lines);
-  if (is_told) nudge(peer);
+  if (is_told) kick_peer(peer);
   return true;
 }
 
 // After every record or credit: does the peer want to be told? (sync/sleep_gate.hpp)
-void Engine::nudge(Peer& peer) noexcept {
+void Engine::kick_peer(Peer& peer) noexcept {
   sync::SleepGate<transport::Policy>::barrier(peer.fenced);
   if (!peer.kick_always && !peer.credits->is_cold()) return;
   count(peer, Count::kicks);
@@ -195,7 +195,7 @@ void Engine::publish_credits(Peer& peer) {
   if (peer.kick_always && !is_short)
     transport_->kick_later(peer.rank);
   else
-    nudge(peer);  // it may sleep until there is credit; awake, it looks by itself
+    kick_peer(peer);  // it may sleep until there is credit; awake, it looks by itself
 }
 
 HeldId Engine::hold(const ph_id& id) {

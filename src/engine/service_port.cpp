@@ -35,7 +35,7 @@ ph_status ServicePort::say_anyhow(Rank to, std::span<const std::byte> header) no
   }
 }
 
-void ServicePort::tell(Rank to) noexcept { engine_.nudge(*engine_.peers_[to]); }
+void ServicePort::tell(Rank to) noexcept { engine_.kick_peer(*engine_.peers_[to]); }
 
 bool ServicePort::unsay(Rank to, std::uint64_t ticket) noexcept {
   Peer* const peer = to < engine_.size_ ? engine_.peers_[to].get() : nullptr;

@@ -57,7 +57,7 @@ struct Outlet {
   bool kick_always = false;
   bool post_kicks = false;
   bool fenced = false;
-  bool tells_always = false;    // kick_always or fenced
+  bool always_kicks = false;    // kick_always or fenced
   bool claims_answers = false;  // its ring's lines stand apart
   bool can_say = false;
   std::uint64_t messages = 0;  // lines of them that were written here, ever

@@ -128,7 +128,7 @@ class Port {
     out->tx.publish_line(
         line, word_header_ + (std::uint64_t{sizeof...(Words)} * sizeof(std::uint64_t) << 32));
     transport::Policy::light_barrier();  // [asleep]
-    if (static_cast<unsigned>(out->tells_always) | static_cast<unsigned>(out->credits->is_cold()))
+    if (static_cast<unsigned>(out->always_kicks) | static_cast<unsigned>(out->credits->is_cold()))
         [[unlikely]]
       tell(to);
     return PH_OK;
@@ -156,7 +156,7 @@ class Port {
     ++out->messages;
     out->tx.publish_line(line, word_header_ + ((sizeof word + rest.size_bytes) << 32));
     transport::Policy::light_barrier();  // [asleep]
-    const bool tells = (static_cast<unsigned>(out->tells_always) |
+    const bool tells = (static_cast<unsigned>(out->always_kicks) |
                         static_cast<unsigned>(out->credits->is_cold())) != 0;
     return tells ? Written::tell : Written::done;
   }

@@ -40,7 +40,7 @@ struct CreditWords {
   alignas(64) typename Policy::template Atomic<std::uint64_t> lines;  // lines consumed
   typename Policy::template Atomic<std::uint64_t> ledger;             // ids probed
   typename Policy::template Atomic<std::uint64_t> bulk;               // bulk bytes consumed
-  alignas(64) typename Policy::template Atomic<std::uint64_t> cold;   // 1: ring my bell
+  alignas(64) typename Policy::template Atomic<std::uint64_t> cold;   // 1: ring my doorbell
   typename Policy::template Atomic<std::uint64_t> met;  // 1: I see your intents; 2: no more
 
   // Ids carry nothing that the producer reads, so relaxed is enough for the ledger.

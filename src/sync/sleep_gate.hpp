@@ -5,7 +5,7 @@
 //     ^                        | found something                      | eventfd
 //     +------- disarm() ------+----------------- disarm() ----------+
 //
-// Sender:  publish record [record], or credit; light_barrier; load cold; if cold: ring bell;
+// Sender:  publish record [record], or credit; light_barrier; load cold; if cold: ring doorbell;
 //          light_barrier; load asleep; if asleep: write the eventfd.
 // Sleeper: store cold = 1 on hot rings; store asleep = 1; heavy_barrier; look at every ring; sleep.
 // Argument: the heavy barrier splits every sender's program. A sender past its light barrier
@@ -51,10 +51,10 @@ class SleepGate {
 };
 
 // A byte per sender: changed by the sender whenever it posts to a ring declared cold. Plain
-// stores; the consumer compares with what it saw last, so nothing is ever cleared. A bell may be
-// missed (256 rings between two looks, or a stale `cold`): cold rings are also scanned in turn.
+// stores; the consumer compares with what it saw last, so nothing is ever cleared. A doorbell may
+// be missed (256 rings between two looks, or a stale `cold`): cold rings are also scanned in turn.
 template <class Policy>
-class Bell {
+class Doorbell {
  public:
   void ring(std::uint8_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
   std::uint8_t value() const noexcept { return value_.load(std::memory_order_relaxed); }

@@ -8,7 +8,7 @@
 //   connect(rank)   make a Link; its sending half works at once, the receiving half appears when
 //                   the peer has answered (Sink::on_link)
 //   kick(rank)      I published records or credits in that Link, and nobody polls them hot
-//   poll(sink)      now and then: bells, side channel, clocks; says which links have news
+//   poll(sink)      now and then: doorbells, side channel, clocks; says which links have news
 //   reach/read/write   memory of the peer that we can touch by ourselves
 //   post(piece)     a network NIC writes to or reads from the peer's memory; Sink::on_done when
 //                   it has, Sink::on_piece at the peer
@@ -62,8 +62,8 @@ using Intent = sync::Intent<Policy>;
 using Holds = sync::HoldTable<Policy>;
 using RegionEntry = sync::RegionEntry<Policy>;
 using Overflow = sync::OverflowMemory<Policy>;
-using Alarm = sync::Hint<Policy, std::uint64_t>;
-inline constexpr unsigned kAlarmRankShift = 32;
+using LaneDoorbell = sync::Hint<Policy, std::uint64_t>;
+inline constexpr unsigned kDoorbellRankShift = 32;
 
 // What two connected ranks share, seen from one of them. All pointers are the transport's.
 //
@@ -196,8 +196,8 @@ class Transport {
 
   // A word that changes whenever a peer kicked us, unless it does so always (Link::kick_always):
   // time for a poll(), whatever the interval. It may miss some, never for long. From bit
-  // kAlarmRankShift on, a hint: the rank that kicked us last. Null: there is none.
-  virtual const Alarm* alarm() const noexcept { return nullptr; }
+  // kDoorbellRankShift on, a hint: the rank that kicked us last. Null: there is none.
+  virtual const LaneDoorbell* lane_doorbell() const noexcept { return nullptr; }
 
   // The Link to a rank (also to ourselves), made at first contact. Idempotent, never blocks.
   virtual base::Result<Link*> connect(Rank rank) = 0;

@@ -30,7 +30,7 @@ struct Setting {
 struct Source {
   std::array<sync::RingLine<CheckerPolicy>, 2> lines;
   sync::CreditWords<CheckerPolicy> credits;
-  sync::Bell<CheckerPolicy> bell;
+  sync::Doorbell<CheckerPolicy> doorbell;
   Producer producer{lines.data(), &credits, 1};
   Consumer consumer{lines.data(), &credits, 1};
 };
@@ -41,7 +41,7 @@ struct Rank {
   EventFd event;
 };
 
-// As the head of sleep_gate.hpp says: record, barrier, cold, bell, barrier, asleep, eventfd.
+// As the head of sleep_gate.hpp says: record, barrier, cold, doorbell, barrier, asleep, eventfd.
 void send(Rank& rank, Source& source, const Setting& setting) {
   for (unsigned spins = 0; !source.producer.has_room(1); ++spins) CheckerPolicy::pause(spins);
   source.producer.line(0).words[0].set(source.producer.tail());
@@ -49,7 +49,7 @@ void send(Rank& rank, Source& source, const Setting& setting) {
   if (setting.cold) {
     Gate::barrier(setting.fenced);
     if (source.credits.cold.load(std::memory_order_relaxed) == 0) return;
-    source.bell.ring(static_cast<std::uint8_t>(source.producer.tail()));
+    source.doorbell.ring(static_cast<std::uint8_t>(source.producer.tail()));
   }
   if (rank.gate.must_wake(setting.fenced)) rank.event.write();
 }

@@ -1,4 +1,4 @@
-// How a rank learns that there is something to read: hot rings, bells, rotation.
+// How a rank learns that there is something to read: hot rings, doorbells, rotation.
 #include "transport_harness.hpp"
 
 namespace photon::test {
@@ -20,23 +20,23 @@ TEST_P(TransportConformance, a_kick_at_a_cold_ring_leads_to_on_activity) {
   }
 }
 
-TEST_P(TransportConformance, an_alarm_changes_with_every_kick_and_names_who_gave_it) {
+TEST_P(TransportConformance, a_doorbell_changes_with_every_kick_and_names_who_gave_it) {
   TransportHarness job(GetParam(), 3);
   ASSERT_TRUE(job.opened());
-  const transport::Alarm* alarm = job[0].transport().alarm();
-  if (alarm == nullptr) GTEST_SKIP() << "this transport has no alarm";
+  const transport::LaneDoorbell* lane_doorbell = job[0].transport().lane_doorbell();
+  if (lane_doorbell == nullptr) GTEST_SKIP() << "this transport has no lane doorbell";
   ASSERT_TRUE(job.join(0, 1));
   ASSERT_TRUE(job.join(0, 2));
   job[0].set_cold(true);
   for (std::uint64_t i = 0; i < 10; ++i) {
     const transport::Rank from = 1 + i % 2;
-    const std::uint64_t before = alarm->get();
+    const std::uint64_t before = lane_doorbell->get();
     ASSERT_TRUE(job[from].to(0).send(record_of_lines(1, i)));
     if (job[from].to(0).link().kick_always) {  // over a network, which has none
-      EXPECT_EQ(alarm->get(), before);
+      EXPECT_EQ(lane_doorbell->get(), before);
     } else {
-      EXPECT_NE(alarm->get(), before);
-      EXPECT_EQ(alarm->get() >> transport::kAlarmRankShift, from);
+      EXPECT_NE(lane_doorbell->get(), before);
+      EXPECT_EQ(lane_doorbell->get() >> transport::kDoorbellRankShift, from);
     }
     ASSERT_TRUE(job.eventually([&] { return job[0].to(from).has_record(); }));
     ASSERT_EQ(job[0].to(from).receive(), record_of_lines(1, i));

@@ -62,7 +62,7 @@ struct FakeOptions {
   unsigned poll_interval = 1;
   bool names_pieces = false;
   Rank names_from = PH_ANY_RANK;    // what NICs say of who wrote
-  bool has_alarm = false;           // that names who kicked last
+  bool has_doorbell = false;        // that names who kicked last
   bool overflows = false;           // ids beyond the ledger queue in shared memory
   std::size_t nic_queue = 64;       // pieces that a NIC takes before one is told to be over
   std::uint64_t local_granule = 0;  // of memory that NICs have to be shown; 0: they take any
@@ -105,8 +105,8 @@ class FakeNet {
     std::vector<transport::RegionEntry> regions;
     std::map<Rank, transport::Link> links;
     std::set<Rank> new_links;
-    std::set<Rank> bells;
-    transport::Alarm alarm;
+    std::set<Rank> doorbells;
+    transport::LaneDoorbell lane_doorbell;
     std::uint32_t alarms_count = 0;
     std::map<Rank, base::Error> gone;
     std::set<Rank> let_go;                // disconnected
@@ -217,11 +217,12 @@ class FakeTransport final : public transport::Transport {
   void kick(Rank rank) noexcept override {
     ++seat().kicks_count;
     FakeNet::Seat& theirs = net_.seats[rank];
-    theirs.bells.insert(me_);
-    theirs.alarm.set(std::uint64_t{me_} << transport::kAlarmRankShift | ++theirs.alarms_count);
+    theirs.doorbells.insert(me_);
+    theirs.lane_doorbell.set(std::uint64_t{me_} << transport::kDoorbellRankShift |
+                             ++theirs.alarms_count);
   }
-  const transport::Alarm* alarm() const noexcept override {
-    return net_.options.has_alarm ? &net_.seats[me_].alarm : nullptr;
+  const transport::LaneDoorbell* lane_doorbell() const noexcept override {
+    return net_.options.has_doorbell ? &net_.seats[me_].lane_doorbell : nullptr;
   }
   void poll(transport::Sink& sink) noexcept override {
     for (const Rank rank : std::exchange(seat().new_links, {})) sink.on_link(rank);
@@ -229,7 +230,7 @@ class FakeTransport final : public transport::Transport {
       sink.on_piece(net_.options.names_from, name);
     for (const FakeNet::Done& one : std::exchange(seat().done, {}))
       sink.on_done(one.token, one.status);
-    for (const Rank rank : std::exchange(seat().bells, {})) sink.on_activity(rank);
+    for (const Rank rank : std::exchange(seat().doorbells, {})) sink.on_activity(rank);
     for (const auto& [rank, why] : std::exchange(seat().gone, {})) sink.on_gone(rank, why);
   }
   bool drained() const noexcept override { return true; }

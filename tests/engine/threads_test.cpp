@@ -136,13 +136,13 @@ TEST(ThreadsInside, a_ring_that_another_thread_heats_while_one_sleeps_stays_cold
     EXPECT_EQ(ranks.probe(0, PH_REMOTE).size(), 1u);
     if (ranks.fake(0).sleeper_is_left_alone()) {
       EXPECT_EQ(credits.cold.load(std::memory_order_relaxed), 1u)
-          << "the next record would ring no bell, and the sleeper never look";
+          << "the next record would ring no doorbell, and the sleeper never look";
     }
   }
   {
     engine::LaneGuard guard(ranks.lane(1));
     EXPECT_EQ(ranks[1].finalize(guard), PH_OK);
-    ranks.fake(0).wake();  // as the bell would
+    ranks.fake(0).wake();  // as the doorbell would
   }
   sleeper.join();
 }

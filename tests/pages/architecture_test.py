@@ -135,9 +135,9 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(wrong_files(moved, PARTS, ['parts']), ['lane.cpp', 'lane.hpp'])
 
     def test_a_function_that_moved_is_seen_though_it_is_called_there(self):
-        moved = PAGE.replace('| `src/engine/send.cpp` | `nudge()` |',
-                             '| `src/engine/put.cpp` | `nudge()` |')
-        self.assertEqual(wrong_functions(moved), ['src/engine/put.cpp: nudge'])
+        moved = PAGE.replace('| `src/engine/send.cpp` | `kick_peer()` |',
+                             '| `src/engine/put.cpp` | `kick_peer()` |')
+        self.assertEqual(wrong_functions(moved), ['src/engine/put.cpp: kick_peer'])
 
     def test_a_path_to_nothing_is_seen(self):
         self.assertEqual(wrong_paths(PAGE + '\n`src/engine/extra.cpp`\n'), ['src/engine/extra.cpp'])

@@ -21,7 +21,7 @@ class StubTransport final : public Transport {
   unsigned polls = 0, quiesced = 0, hidden = 0, armed = 0, disarmed = 0, woken = 0;
   std::map<Rank, unsigned> kicks, connects, disconnects, posts, reads, writes;
   bool is_drained = true;
-  Alarm word;
+  LaneDoorbell word;
   base::UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   SleepOn on{.fds = {-1, event.get(), -1}, .limit_us = -1};
   std::vector<unsigned> slept_with;  // what slept() was told
@@ -29,7 +29,7 @@ class StubTransport final : public Transport {
 
   const char* name() const noexcept override { return "stub"; }
   unsigned poll_interval() const noexcept override { return 7; }
-  const Alarm* alarm() const noexcept override { return &word; }
+  const LaneDoorbell* lane_doorbell() const noexcept override { return &word; }
   base::Result<Link*> connect(Rank rank) override {
     ++connects[rank];
     return at_connect(rank);

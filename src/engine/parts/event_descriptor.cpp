@@ -11,29 +11,29 @@ namespace photon::engine {
 
 namespace {
 
-constexpr std::uint32_t kBell = EventDescriptor::kWatched;
-constexpr std::uint32_t kClock = kBell + 1;
+constexpr std::uint32_t kDoorbell = EventDescriptor::kWatched;
+constexpr std::uint32_t kClock = kDoorbell + 1;
 
 }  // namespace
 
 base::Result<std::unique_ptr<EventDescriptor>> EventDescriptor::create() {
   base::UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll) return base::system_error("event_fd: epoll_create1");
-  base::UniqueFd bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!bell) return base::system_error("event_fd: eventfd");
+  base::UniqueFd doorbell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!doorbell) return base::system_error("event_fd: eventfd");
   base::UniqueFd clock(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!clock) return base::system_error("event_fd: timerfd_create");
   std::unique_ptr<EventDescriptor> made(
-      new EventDescriptor(std::move(epoll), std::move(bell), std::move(clock)));
-  if (!made->add(made->bell_.get(), kBell) || !made->add(made->clock_.get(), kClock))
+      new EventDescriptor(std::move(epoll), std::move(doorbell), std::move(clock)));
+  if (!made->add(made->doorbell_.get(), kDoorbell) || !made->add(made->clock_.get(), kClock))
     return base::system_error("event_fd: epoll_ctl");
   made->ring();
   return made;
 }
 
-EventDescriptor::EventDescriptor(base::UniqueFd epoll, base::UniqueFd bell,
+EventDescriptor::EventDescriptor(base::UniqueFd epoll, base::UniqueFd doorbell,
                                  base::UniqueFd clock) noexcept
-    : epoll_(std::move(epoll)), bell_(std::move(bell)), clock_(std::move(clock)) {
+    : epoll_(std::move(epoll)), doorbell_(std::move(doorbell)), clock_(std::move(clock)) {
   watched_.fill(-1);
 }
 
@@ -68,12 +68,13 @@ unsigned EventDescriptor::ready() const noexcept {
 // Neither write nor read can fail: the counter is 0 or 1.
 void EventDescriptor::ring() noexcept {
   const std::uint64_t one = 1;
-  if (!std::exchange(is_rung_, true) && ::write(bell_.get(), &one, sizeof one) < 0) return;
+  if (!std::exchange(is_kicked_, true) && ::write(doorbell_.get(), &one, sizeof one) < 0) return;
 }
 
 void EventDescriptor::quiet(std::int64_t limit_us) noexcept {
   std::uint64_t ignored = 0;
-  if (std::exchange(is_rung_, false) && ::read(bell_.get(), &ignored, sizeof ignored) < 0) return;
+  if (std::exchange(is_kicked_, false) && ::read(doorbell_.get(), &ignored, sizeof ignored) < 0)
+    return;
   if (!std::exchange(has_limit_, limit_us >= 0) && limit_us < 0) return;
   constexpr std::int64_t kSecondUs = 1'000'000;
   itimerspec when{};  // zero: never

@@ -1,7 +1,7 @@
 // One descriptor for all that may end a wait: an epoll(7) set of the transport's descriptors, a
-// bell of ours and a clock.
+// doorbell of ours and a clock.
 //
-// Invariant: the bell is rung whenever nobody promises that the others tell of everything.
+// Invariant: the doorbell is rung whenever nobody promises that the others tell of everything.
 // Owner: the engine. Threads: under the lane's lock; the descriptor itself may be waited for by
 // any.
 #pragma once
@@ -40,14 +40,14 @@ class EventDescriptor {
   Lane::WakeWord* word = nullptr;  // of the lane that is armed
 
  private:
-  EventDescriptor(base::UniqueFd epoll, base::UniqueFd bell, base::UniqueFd clock) noexcept;
+  EventDescriptor(base::UniqueFd epoll, base::UniqueFd doorbell, base::UniqueFd clock) noexcept;
   bool add(int fd, std::uint32_t tag) noexcept;
 
   base::UniqueFd epoll_;
-  base::UniqueFd bell_;
+  base::UniqueFd doorbell_;
   base::UniqueFd clock_;
   Fds watched_{};
-  bool is_rung_ = false;
+  bool is_kicked_ = false;
   bool has_limit_ = false;
 };
 

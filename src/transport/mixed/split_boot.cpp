@@ -39,13 +39,13 @@ base::Result<std::optional<boot::Message>> SplitBoot::Face::receive() {
   if (!failure_) return std::optional<boot::Message>{};
   const base::Error why = std::move(*failure_);
   failure_.reset();
-  parts_.inbox.set_alarm(false);
+  parts_.inbox.set_readable(false);
   return why;
 }
 
 void SplitBoot::Face::fail(const base::Error& why) {
   failure_ = why;
-  parts_.inbox.set_alarm(true);
+  parts_.inbox.set_readable(true);
 }
 
 // Up to a message for who asks. A rank that none has is the near side's to complain of.

@@ -32,7 +32,7 @@ class MixedTransport final : public Transport {
 
   const char* name() const noexcept override { return "mixed"; }
   unsigned poll_interval() const noexcept override { return pace_.interval(); }
-  const Alarm* alarm() const noexcept override { return near().alarm(); }
+  const LaneDoorbell* lane_doorbell() const noexcept override { return near().lane_doorbell(); }
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;

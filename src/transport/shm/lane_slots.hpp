@@ -1,7 +1,7 @@
-// Which places for gates, alarms and bells a rank's open lanes have. A place is used again by a
-// later lane: peers that still hold the earlier one ring false bells there, which cost a look, and
-// wake its eventfd, which is another.
-// Invariant: a slot has one holder. Owner: the lanes of a rank together. Threads: any.
+// Which places for gates, lane doorbells and doorbells a rank's open lanes have. A place is used
+// again by a later lane: peers that still hold the earlier one ring false doorbells there, which
+// cost a look, and wake its eventfd, which is another. Invariant: a slot has one holder. Owner: the
+// lanes of a rank together. Threads: any.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@
 
 namespace photon::transport::shm {
 
-// Whole words of bells are compared at once.
-inline constexpr std::size_t kBellsPerWord = 8;
+// Whole words of doorbells are compared at once.
+inline constexpr std::size_t kDoorbellsPerWord = 8;
 inline constexpr std::size_t kLineBytes = 64;
 inline constexpr std::size_t kRegionBytes = 32;
 
@@ -26,10 +26,10 @@ struct Layout {
         ring{overflow_offset + round_up(config.overflow_bytes, page), page + kControlBytes},
         regions_offset(round_up(kGatesOffset + config.max_lanes * kLaneBytes, page)),
         published{regions_offset + round_up(config.max_regions * kRegionBytes, page), 0},
-        bells_stride(round_up(kBellsOffset + ranks_count, kLaneBytes)),
-        bells_bytes(round_up(kLaneBytes + config.max_lanes * bells_stride, page)),
+        doorbells_stride(round_up(kDoorbellsOffset + ranks_count, kLaneBytes)),
+        doorbells_bytes(round_up(kLaneBytes + config.max_lanes * doorbells_stride, page)),
         arena_bytes(round_up(config.arena_bytes, page)),
-        arena{bells_bytes + arena_bytes, 0} {}
+        arena{doorbells_bytes + arena_bytes, 0} {}
 
   // Room for either order. In a row only the first half is used; apart, all pages soon are.
   static std::size_t ring_bytes(const base::Config& config) noexcept {
@@ -58,17 +58,22 @@ struct Layout {
   std::size_t regions_offset;
   SegmentShape published;
 
-  static constexpr std::size_t kBellsOffset = 8;  // behind the alarm, in its line
+  static constexpr std::size_t kDoorbellsOffset = 8;  // behind the lane's doorbell, in its line
 
-  // Arena: the control at 0; for each lane its alarm and bells; memory for ph_alloc at bells_bytes.
-  std::size_t bells_stride;
-  std::size_t bells_bytes;
+  // Arena: the control at 0; for each lane its lane doorbell and doorbells; memory for ph_alloc at
+  // doorbells_bytes.
+  std::size_t doorbells_stride;
+  std::size_t doorbells_bytes;
   std::size_t arena_bytes;
   SegmentShape arena;
 
   std::size_t gate_at(std::size_t slot) const noexcept { return kGatesOffset + slot * kLaneBytes; }
-  std::size_t alarm_at(std::size_t slot) const noexcept { return kLaneBytes + slot * bells_stride; }
-  std::size_t bells_at(std::size_t slot) const noexcept { return alarm_at(slot) + kBellsOffset; }
+  std::size_t lane_doorbell_at(std::size_t slot) const noexcept {
+    return kLaneBytes + slot * doorbells_stride;
+  }
+  std::size_t doorbells_at(std::size_t slot) const noexcept {
+    return lane_doorbell_at(slot) + kDoorbellsOffset;
+  }
 };
 
 }  // namespace photon::transport::shm

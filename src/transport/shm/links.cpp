@@ -19,7 +19,7 @@ static_assert(sizeof(Line) == kLineBytes && sizeof(RegionEntry) == kRegionBytes)
 static_assert(sizeof(Credits) <= Layout::kTakenOffset && sizeof(Intent) <= kControlBytes);
 static_assert(sizeof(sync::OverflowWord<Policy>) <= kControlBytes);
 static_assert(3 * kControlBytes + sizeof(Holds) <= 4096, "behind the others, on the intent's page");
-static_assert(sizeof(Gate) <= Layout::kLaneBytes && sizeof(Bell) == 1);
+static_assert(sizeof(Gate) <= Layout::kLaneBytes && sizeof(Doorbell) == 1);
 
 // Zeroed shared memory is a valid object of each of these types.
 template <class T>
@@ -170,9 +170,9 @@ base::Result<> ShmTransport::map_peer(Peer& peer, const boot::Message& message) 
     }
     auto mapped = Segment::map(fd, part.shape, {part.shape.size_bytes, 0, part.writable_bytes});
     if (!mapped && part.fd == kArenaFd) {
-      // No address space for all of it: its bells are enough, its memory is reached otherwise.
+      // No address space for all of it: its doorbells are enough, its memory is reached otherwise.
       peer.arena_reached = false;
-      mapped = Segment::map(fd, part.shape, {layout_.bells_bytes, 0, layout_.bells_bytes});
+      mapped = Segment::map(fd, part.shape, {layout_.doorbells_bytes, 0, layout_.doorbells_bytes});
     }
     if (!mapped) return std::move(mapped.error());
     peer.*part.segment = std::move(*mapped);
@@ -195,9 +195,11 @@ void ShmTransport::use_peer(Peer& peer, const PeerMemory& memory) {
   // Its barrier must reach us and ours must reach it: without either, both fence.
   link.fenced = !own_.heavy_barrier || (peer.offer.flags & kNeedsFence) != 0;
   peer.gate = object_at<Gate>(memory.published, layout_.gate_at(peer.offer.slot));
-  peer.alarm = object_at<Alarm>(memory.arena, layout_.alarm_at(peer.offer.slot));
-  peer.bell = object_at<Bell>(memory.arena, layout_.bells_at(peer.offer.slot) + boot_.rank());
-  peer.arena_memory = peer.arena_reached ? memory.arena + layout_.bells_bytes : nullptr;
+  peer.lane_doorbell =
+      object_at<LaneDoorbell>(memory.arena, layout_.lane_doorbell_at(peer.offer.slot));
+  peer.doorbell =
+      object_at<Doorbell>(memory.arena, layout_.doorbells_at(peer.offer.slot) + boot_.rank());
+  peer.arena_memory = peer.arena_reached ? memory.arena + layout_.doorbells_bytes : nullptr;
   peer.state = Peer::State::linked;
   if (!hidden_) link.rx_credits->set_met();
 }

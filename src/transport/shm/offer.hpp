@@ -47,7 +47,7 @@ struct Offer {
   std::uint64_t page_bytes = 0;
   std::uint64_t max_lanes = 0;
   // Who offers.
-  std::uint64_t slot = 0;          // of its lane: which gate, alarm and bells
+  std::uint64_t slot = 0;          // of its lane: which gate, lane doorbell and doorbells
   std::uint64_t process_high = 0;  // ProcessToken
   std::uint64_t process_low = 0;
   std::uint64_t pid = 0;  // in its own namespace
@@ -69,7 +69,7 @@ base::Result<Offer> decode(std::span<const std::byte> bytes);
 // PH_ERR_BOOTSTRAP names the first setting that differs, and both values.
 base::Result<> check_settings(const Offer& mine, const Offer& theirs);
 
-// A nudge says "look at my ring" to a rank whose bell and gate are not known yet.
+// A nudge says "look at my ring" to a rank whose doorbell and gate are not known yet.
 std::span<const std::byte> encode_nudge() noexcept;
 bool is_nudge(std::span<const std::byte> bytes) noexcept;
 

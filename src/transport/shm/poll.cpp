@@ -1,4 +1,5 @@
-// News: bells at every poll, one ring in rotation as a safety net, the side channel by the clock.
+// News: doorbells at every poll, one ring in rotation as a safety net, the side channel by the
+// clock.
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -26,7 +27,7 @@ constexpr std::int64_t kSoonNs = 20'000'000;
 
 void ShmTransport::poll(Sink& sink) noexcept {
   report_links(sink);
-  compare_bells(sink);
+  compare_doorbells(sink);
   if (++polls_count_ % kPollsPerRotation == 0) look_at_next(sink);
   if (receive_due()) receive(sink);
 }
@@ -40,27 +41,27 @@ void ShmTransport::report_links(Sink& sink) {
   }
 }
 
-const Alarm* ShmTransport::alarm() const noexcept {
-  return std::launder(reinterpret_cast<const Alarm*>(own_.arena.segment.data() +
-                                                     layout_.alarm_at(lane_.slot.number())));
+const LaneDoorbell* ShmTransport::lane_doorbell() const noexcept {
+  return std::launder(reinterpret_cast<const LaneDoorbell*>(
+      own_.arena.segment.data() + layout_.lane_doorbell_at(lane_.slot.number())));
 }
 
-ShmTransport::BellWord* ShmTransport::bell_words() noexcept {
+ShmTransport::BellWord* ShmTransport::doorbell_words() noexcept {
   return std::launder(reinterpret_cast<BellWord*>(own_.arena.segment.data() +
-                                                  layout_.bells_at(lane_.slot.number())));
+                                                  layout_.doorbells_at(lane_.slot.number())));
 }
 
 // Bells are hints that peers write: a false one costs a look at a ring, nothing else.
-void ShmTransport::compare_bells(Sink& sink) {
-  const BellWord* words = bell_words();
+void ShmTransport::compare_doorbells(Sink& sink) {
+  const BellWord* words = doorbell_words();
   for (std::size_t i = 0; i < heard_.size(); ++i) {
     const std::uint64_t now = words[i].get();
     std::uint64_t changed = now ^ heard_[i];
     heard_[i] = now;
     while (changed != 0) {
-      const auto bell = static_cast<unsigned>(std::countr_zero(changed)) / 8;
-      changed &= ~(std::uint64_t{0xff} << (8 * bell));
-      const auto rank = static_cast<Rank>(i * kBellsPerWord + bell);
+      const auto doorbell = static_cast<unsigned>(std::countr_zero(changed)) / 8;
+      changed &= ~(std::uint64_t{0xff} << (8 * doorbell));
+      const auto rank = static_cast<Rank>(i * kDoorbellsPerWord + doorbell);
       if (rank >= peers_.size()) continue;
       const Peer* peer = known(rank);
       if (peer != nullptr && peer->state == Peer::State::linked)
@@ -71,7 +72,7 @@ void ShmTransport::compare_bells(Sink& sink) {
   }
 }
 
-// A bell can be missed: 256 rings between two looks, or `cold` seen too late.
+// A doorbell can be missed: 256 rings between two looks, or `cold` seen too late.
 void ShmTransport::look_at_next(Sink& sink) {
   if (linked_.empty()) return;
   if (++next_linked_ >= linked_.size()) next_linked_ = 0;
@@ -196,7 +197,7 @@ void ShmTransport::handle_offer(boot::Message& message, Sink& sink) {
   }
   linked_.push_back(rank);
   sink.on_link(rank);
-  // What we posted before we knew its bell.
+  // What we posted before we knew its doorbell.
   if (!answered) kick(rank);
 }
 

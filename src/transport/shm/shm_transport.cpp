@@ -86,7 +86,7 @@ ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, Lane la
       nonce_(random_nonce()),
       offer_(describe_settings(config, boot.size())),
       peers_(boot.size()),
-      heard_(round_up(boot.size(), kBellsPerWord) / kBellsPerWord),
+      heard_(round_up(boot.size(), kDoorbellsPerWord) / kDoorbellsPerWord),
       boot_fd_(boot.poll_fd()) {
   offer_.process_high = own_.token.high;
   offer_.process_low = own_.token.low;
@@ -101,13 +101,13 @@ ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, Lane la
   offer_.slot = lane_.slot.number();
   // Of a lane that had this place before.
   own_gate().disarm();
-  for (std::size_t i = 0; i < heard_.size(); ++i) bell_words()[i].set(0);
+  for (std::size_t i = 0; i < heard_.size(); ++i) doorbell_words()[i].set(0);
 }
 
 bool ShmTransport::drained() const noexcept { return cut_off_.empty() && boot_.idle(); }
 
 std::span<std::byte> ShmTransport::arena() noexcept {
-  return {own_.arena.segment.data() + layout_.bells_bytes, layout_.arena_bytes};
+  return {own_.arena.segment.data() + layout_.doorbells_bytes, layout_.arena_bytes};
 }
 
 std::span<RegionEntry> ShmTransport::regions() noexcept {

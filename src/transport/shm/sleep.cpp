@@ -33,10 +33,10 @@ void drain(int event_fd) noexcept {
 void ShmTransport::kick(Rank rank) noexcept {
   Peer* peer = known(rank);
   if (peer == nullptr || peer->state == Peer::State::ended) return;
-  if (peer->state == Peer::State::offered) return nudge(rank);
-  peer->bell->ring(++peer->rings);
-  peer->alarm->set(std::uint64_t{boot_.rank()} << kAlarmRankShift |
-                   ++peer->alarms);  // differs from all before
+  if (peer->state == Peer::State::offered) return kick_peer(rank);
+  peer->doorbell->ring(++peer->rings);
+  peer->lane_doorbell->set(std::uint64_t{boot_.rank()} << kDoorbellRankShift |
+                           ++peer->alarms);  // differs from all before
   if (peer->gate->must_wake(peer->link.fenced)) signal(peer->wake.get());
 }
 
@@ -48,7 +48,7 @@ void ShmTransport::wake_rank(Rank rank) noexcept {
 
 // The peer may have our ring, may have found it empty and may sleep, while its answer still waits
 // in our side channel. Then the side channel, which wakes it, is the only way.
-void ShmTransport::nudge(Rank rank) noexcept {
+void ShmTransport::kick_peer(Rank rank) noexcept {
   boot_due_.set(1);
   const auto sent = boot_.send(rank, encode_nudge(), {});
   if (!sent)

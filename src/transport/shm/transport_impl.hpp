@@ -2,7 +2,7 @@
 // shm_transport.cpp (opening), links.cpp (first contact, end), poll.cpp (news), sleep.cpp (idle,
 // kick), reach.cpp (memory of peers, descriptions).
 //
-// Invariant: a rank never contacted costs one pointer and one bell.
+// Invariant: a rank never contacted costs one pointer and one doorbell.
 // Owner: the engine. Threads: under its lane lock, but for sleep() and wake(), which touch only
 // the descriptors and what is atomic here.
 #pragma once
@@ -59,7 +59,7 @@ class ShmTransport final : public Transport {
 
   const char* name() const noexcept override { return "shm"; }
   unsigned poll_interval() const noexcept override { return interval_; }
-  const Alarm* alarm() const noexcept override;
+  const LaneDoorbell* lane_doorbell() const noexcept override;
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;
@@ -119,7 +119,7 @@ class ShmTransport final : public Transport {
 
   // poll.cpp
   void report_links(Sink& sink);
-  void compare_bells(Sink& sink);
+  void compare_doorbells(Sink& sink);
   void look_at_next(Sink& sink);
   bool receive_due() noexcept;
   void receive(Sink& sink);
@@ -129,10 +129,10 @@ class ShmTransport final : public Transport {
   void boot_failed(const base::Error& why, Sink& sink);
   void tell_cut_off(Rank rank, const CutOff& said) noexcept;
   void tell_who_is_cut_off();
-  BellWord* bell_words() noexcept;
+  BellWord* doorbell_words() noexcept;
 
   // sleep.cpp
-  void nudge(Rank rank) noexcept;
+  void kick_peer(Rank rank) noexcept;
   Gate& own_gate() noexcept;
 
   // reach.cpp
@@ -153,7 +153,7 @@ class ShmTransport final : public Transport {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<Rank> linked_;                      // what look_at_next() goes round
   std::vector<Rank> unreported_;                  // linked outside poll()
-  std::vector<std::uint64_t> heard_;              // bells as seen last
+  std::vector<std::uint64_t> heard_;              // doorbells as seen last
   std::vector<std::pair<Rank, CutOff>> cut_off_;  // are to be told
   bool hidden_ = false;
   unsigned interval_ = kLeastInterval;

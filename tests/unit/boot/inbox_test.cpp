@@ -18,13 +18,13 @@ TEST(Inbox, is_readable_exactly_while_it_is_not_empty) {
   EXPECT_FALSE(inbox.pop());
 }
 
-TEST(Inbox, an_alarm_keeps_it_readable_without_a_message) {
+TEST(Inbox, a_doorbell_keeps_it_readable_without_a_message) {
   boot::Inbox inbox = std::move(*boot::Inbox::create());
-  inbox.set_alarm(true);
+  inbox.set_readable(true);
   inbox.push({.from = 1});
   EXPECT_TRUE(inbox.pop());
   EXPECT_TRUE(is_readable(inbox.fd()));
-  inbox.set_alarm(false);
+  inbox.set_readable(false);
   EXPECT_FALSE(is_readable(inbox.fd()));
 }
 

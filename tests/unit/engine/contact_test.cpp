@@ -111,7 +111,7 @@ TEST(Contact, the_link_of_a_rank_whose_process_is_gone_is_given_back_once_its_ri
     EXPECT_EQ(two.ranks.take(0, PH_LOCAL).status, why);
     two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "told again", 1};
     two.ranks.net().seats[0].new_links.insert(1);
-    two.ranks.net().seats[0].bells.insert(1);
+    two.ranks.net().seats[0].doorbells.insert(1);
     two.ranks[0].serve();
     EXPECT_EQ(two.ranks[0].put(1, two.put({})), why);
     EXPECT_EQ(two.ranks[0].fence(1), why);

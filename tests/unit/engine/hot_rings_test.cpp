@@ -20,7 +20,7 @@ TEST(Hot, rings_without_traffic_go_cold_but_for_the_last_few) {
   for (int turn = 0; turn < 20000 && cold() < 5; ++turn) ranks[0].serve();
   EXPECT_GE(cold(), 5u);
   EXPECT_LT(cold(), 9u);
-  // A cold ring rings a bell and is heard all the same.
+  // A cold ring rings a doorbell and is heard all the same.
   for (Rank rank = 1; rank < 10; ++rank) {
     EXPECT_EQ(ranks[rank].put(0, put_args({}, {}, 1, 1)), PH_OK);
     EXPECT_EQ(ranks.take(0, PH_REMOTE).peer, rank);
@@ -47,7 +47,7 @@ class Rung : public testing::Test {
 
   static FakeOptions alarming() {
     FakeOptions chosen = options();
-    chosen.has_alarm = true;
+    chosen.has_doorbell = true;
     chosen.poll_interval = 200;
     return chosen;
   }
@@ -58,7 +58,7 @@ class Rung : public testing::Test {
     ADD_FAILURE() << "all rings are cold";
     return 0;
   }
-  bool is_polled() { return ranks_.net().seats[0].bells.empty(); }
+  bool is_polled() { return ranks_.net().seats[0].doorbells.empty(); }
   void say(Rank rank, std::uint64_t id) { EXPECT_EQ(ranks_[rank].notify(0, id), PH_OK); }
 
   // Who was heard by one probe, on its fast path alone or by all of it.
@@ -95,7 +95,7 @@ class Rung : public testing::Test {
   ph_completion found_[16];
 };
 
-TEST_F(Rung, the_peer_that_the_alarm_names_is_heard_without_a_poll_of_the_transport) {
+TEST_F(Rung, the_peer_that_the_doorbell_names_is_heard_without_a_poll_of_the_transport) {
   say(cold_[0], 7);
   bool was_enough = false;
   EXPECT_EQ(probe_fast(was_enough), std::vector{cold_[0]});
@@ -116,7 +116,7 @@ TEST_F(Rung, a_peer_that_was_heard_need_not_ring_once_there_is_nothing_else_to_d
   EXPECT_EQ(probe(), std::vector{cold_[0]});
 }
 
-TEST_F(Rung, who_rang_before_the_one_that_the_alarm_names_is_heard_next) {
+TEST_F(Rung, who_rang_before_the_one_that_the_doorbell_names_is_heard_next) {
   say(cold_[0], 1);
   say(cold_[1], 2);
   say(cold_[2], 3);
@@ -138,9 +138,9 @@ TEST_F(Rung, who_rang_before_is_heard_soon_though_no_turn_is_empty) {
   EXPECT_TRUE(is_heard);
 }
 
-TEST_F(Rung, a_peer_that_its_bell_told_of_need_not_ring_either) {
+TEST_F(Rung, a_peer_that_its_doorbell_told_of_need_not_ring_either) {
   say(cold_[0], 1);
-  say(cold_[1], 2);  // whose alarm hides the other
+  say(cold_[1], 2);  // whose lane doorbell hides the other
   probe_until_empty();
   EXPECT_TRUE(probe().empty());
   EXPECT_FALSE(is_cold(cold_[0]));
@@ -168,7 +168,7 @@ TEST_F(Rung, nobody_is_told_to_ring_no_more_while_this_rank_sleeps) {
   EXPECT_FALSE(is_cold(early));
 }
 
-// Peers write the alarm, so that it may hold anything.
+// Peers write the lane's doorbell, so that it may hold anything.
 class RungWrongly : public Rung, public testing::WithParamInterface<const char*> {
  protected:
   Rank named() {
@@ -183,7 +183,8 @@ class RungWrongly : public Rung, public testing::WithParamInterface<const char*>
 
 TEST_P(RungWrongly, all_bells_are_looked_at) {
   say(cold_[0], 5);
-  ranks_.net().seats[0].alarm.set(std::uint64_t{named()} << transport::kAlarmRankShift | 1000);
+  ranks_.net().seats[0].lane_doorbell.set(std::uint64_t{named()} << transport::kDoorbellRankShift |
+                                          1000);
   EXPECT_EQ(probe(), std::vector{cold_[0]});
   EXPECT_TRUE(is_polled());
 }

@@ -29,7 +29,7 @@ EventDescriptor::Fds fds_of(int first, int last) {
 
 constexpr int kLongMs = 20'000;
 
-TEST(EventDescriptor, is_readable_until_it_is_quieted_and_when_the_bell_is_rung) {
+TEST(EventDescriptor, is_readable_until_it_is_quieted_and_when_the_doorbell_is_rung) {
   auto events = EventDescriptor::create();
   ASSERT_TRUE(events);
   EXPECT_TRUE(is_readable(**events));

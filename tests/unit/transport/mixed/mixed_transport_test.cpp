@@ -52,10 +52,10 @@ TEST_F(MixedStubs, what_concerns_the_rank_itself_goes_to_both) {
   }
 }
 
-TEST_F(MixedStubs, registrations_alarm_and_the_rank_itself_are_the_near_sides) {
+TEST_F(MixedStubs, registrations_doorbell_and_the_rank_itself_are_the_near_sides) {
   EXPECT_EQ(mixed_->regions().data(), near_->table.data());
   EXPECT_EQ(given_.data(), near_->table.data());
-  EXPECT_EQ(mixed_->alarm(), &near_->word);
+  EXPECT_EQ(mixed_->lane_doorbell(), &near_->word);
   EXPECT_TRUE(mixed_->connect(0));
   EXPECT_EQ(near_->connects[0], 1u);
 }

@@ -23,7 +23,7 @@ TEST_P(ShmPoll, a_kick_is_heard_at_the_next_poll) {
   EXPECT_TRUE(pair[1].news.activity.count(0));
 }
 
-TEST_P(ShmPoll, a_ring_without_a_bell_is_looked_at_in_rotation) {
+TEST_P(ShmPoll, a_ring_without_a_doorbell_is_looked_at_in_rotation) {
   ShmPair pair(one_process());
   ASSERT_TRUE(pair.join());
   pair[1].poll();

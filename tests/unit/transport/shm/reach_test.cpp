@@ -60,7 +60,7 @@ TEST(ShmReachAlone, addresses_that_leave_the_arena_are_not_mapped) {
   Transport& transport = *pair[0].transport;
   EXPECT_EQ(transport.reach(1, begin, arena.size()).kind, Reach::Kind::mapped);
   EXPECT_EQ(transport.reach(1, begin + arena.size(), 0).kind, Reach::Kind::mapped);
-  EXPECT_EQ(transport.reach(1, begin - 1, 1).kind, Reach::Kind::none) << "the bells";
+  EXPECT_EQ(transport.reach(1, begin - 1, 1).kind, Reach::Kind::none) << "the doorbells";
   EXPECT_EQ(transport.reach(1, begin, arena.size() + 1).kind, Reach::Kind::none);
   EXPECT_EQ(transport.reach(1, begin + 8, ~std::uint64_t{0} - 4).kind, Reach::Kind::none);
   EXPECT_EQ(transport.reach(1, ~std::uint64_t{0}, 1).kind, Reach::Kind::none);
