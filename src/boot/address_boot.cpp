@@ -66,7 +66,7 @@ base::Result<> AddressBoot::introduce(const base::Config& config) {
   own_.size = size();
   own_.endpoint_info = endpoint_info();
   own_.endpoint_info.nonce = {};
-  auto listens = open_messenger(config);
+  auto listens = open_side_channel(config);
   if (listens) {
     own_.addresses = *listens;
     auto begun = begin_messages(std::vector<Addresses>(size()));
@@ -105,12 +105,12 @@ base::Result<Rank> AddressBoot::connect(std::span<const std::byte> address) {
 }
 
 // Who answers to the random name shares kernel and network namespace with us. Who would, and does
-// not, has ended, or is on a copy of this virtual machine: its messenger says which.
+// not, has ended, or is on a copy of this virtual machine: its side_channel says which.
 base::Result<bool> AddressBoot::is_near(const AddressBlob& blob) const {
   if (!says_same_host(endpoint_info(), blob.endpoint_info)) return false;
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return base::system_error("connect: a socket to look for " + rank_text(blob));
-  const MailboxName name = mailbox_name(blob.endpoint_info);
+  const DatagramName name = datagram_name(blob.endpoint_info);
   if (::connect(socket.get(), name.get(), name.size_bytes) != 0) return false;
   // Numbers of users can be compared where those of processes can.
   if (endpoint_info().pid_namespace != blob.endpoint_info.pid_namespace ||
@@ -145,7 +145,7 @@ base::Result<> AddressBoot::check_route(const AddressBlob& blob) const {
 }
 
 void AddressBoot::keep(const AddressBlob& blob, bool near) {
-  if (messenger() != nullptr) messenger()->set_addresses(blob.rank, blob.addresses);
+  if (side_channel() != nullptr) side_channel()->set_addresses(blob.rank, blob.addresses);
   place(blob.rank, blob.endpoint_info, near);
 }
 

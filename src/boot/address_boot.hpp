@@ -10,7 +10,7 @@
 #pragma once
 
 #include "boot/address_blob.hpp"
-#include "boot/courier_boot.hpp"
+#include "boot/datagram_boot.hpp"
 
 namespace photon::boot {
 
@@ -26,7 +26,7 @@ inline constexpr std::size_t kMostSecretBytes = 4096;
 // Some 60 bytes each, before anybody is met.
 inline constexpr std::uint32_t kMostRanks = 1 << 22;
 
-class AddressBoot final : public CourierBoot {
+class AddressBoot final : public DatagramBoot {
  public:
   // PH_ERR_ARGUMENT: what the program says is no job. PH_ERR_CONFIG: a build that cannot prove.
   // Without an interface for other hosts it opens; then it is an error to connect() to one.
@@ -40,7 +40,7 @@ class AddressBoot final : public CourierBoot {
   base::Result<> barrier(const Serve& serve) override;
 
  private:
-  AddressBoot(const Job& job, Parts parts) : CourierBoot({job.rank, job.size}, std::move(parts)) {}
+  AddressBoot(const Job& job, Parts parts) : DatagramBoot({job.rank, job.size}, std::move(parts)) {}
 
   base::Result<> introduce(const base::Config& config);
   bool on_introduction(Rank from, std::span<const std::byte> bytes, const Secret* key) override;
@@ -49,7 +49,7 @@ class AddressBoot final : public CourierBoot {
   void keep(const AddressBlob& blob, bool near);
 
   AddressBlob own_;
-  base::Error unreachable_;  // why there is no messenger
+  base::Error unreachable_;  // why there is no side_channel
 };
 
 }  // namespace photon::boot

@@ -3,8 +3,8 @@
 // so). Owner: the Context; one thread at a time: lane_switch.hpp sees to that.
 //
 // Three kinds, chosen by open(): the launcher's socket (photonrun), the caller's callbacks with a
-// datagram socket per rank in the abstract namespace and a messenger between hosts, and a job of
-// one rank. A fourth, with the same socket and messenger, by address_boot.hpp.
+// datagram socket per rank in the abstract namespace and a TCP side channel between hosts, and a
+// job of one rank. A fourth, with the same socket and side_channel, by address_boot.hpp.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ struct Message {
   std::vector<base::UniqueFd> fds;
   const char* why = "has ended";  // gone: what that rank did
   bool left = false;              // gone: from this lane only, in order
-  bool is_by_network = false;     // the Messenger brought it
+  bool is_by_network = false;     // the TcpSideChannel brought it
 };
 
 class Boot {

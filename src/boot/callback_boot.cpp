@@ -49,7 +49,7 @@ base::Result<> CallbackBoot::introduce(const base::Config& config) {
 }
 
 base::Result<> CallbackBoot::reach_hosts(const base::Config& config) {
-  auto addresses = exchange_addresses(bootstrap_, open_messenger(config));
+  auto addresses = exchange_addresses(bootstrap_, open_side_channel(config));
   if (!addresses) return addresses.error();
   return begin_messages(std::move(*addresses));
 }

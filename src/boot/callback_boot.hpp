@@ -1,13 +1,13 @@
 // The caller's allgather and barrier: they introduce the ranks to each other, and are the
-// collectives. Messages between two ranks are the courier's.
+// collectives. Messages between two ranks are the datagram boot's.
 // Owner: the Context; one thread at a time.
 #pragma once
 
-#include "boot/courier_boot.hpp"
+#include "boot/datagram_boot.hpp"
 
 namespace photon::boot {
 
-class CallbackBoot final : public CourierBoot {
+class CallbackBoot final : public DatagramBoot {
  public:
   std::optional<Rank> host_of(Rank rank) const override {
     return rank < hosts_.size() ? std::optional(hosts_[rank]) : std::nullopt;
@@ -21,7 +21,7 @@ class CallbackBoot final : public CourierBoot {
 
  private:
   CallbackBoot(const ph_bootstrap& bootstrap, Parts parts)
-      : CourierBoot({bootstrap.rank, bootstrap.size}, std::move(parts)), bootstrap_(bootstrap) {}
+      : DatagramBoot({bootstrap.rank, bootstrap.size}, std::move(parts)), bootstrap_(bootstrap) {}
 
   // Runs a callback; what peers ask meanwhile, serve() does.
   base::Result<> collect(const char* name, const Serve& serve,

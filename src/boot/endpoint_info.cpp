@@ -74,14 +74,14 @@ bool says_same_host(const EndpointInfo& one, const EndpointInfo& other) {
 }
 
 // In hexadecimal, so that /proc/net/unix shows it as it is.
-MailboxName mailbox_name(const EndpointInfo& endpoint_info) {
+DatagramName datagram_name(const EndpointInfo& endpoint_info) {
   std::string name("\0photon-", 8);  // a leading zero: no file, ends with its user
   for (const std::byte byte : endpoint_info.name) {
     constexpr std::string_view digits = "0123456789abcdef";
     name += digits[std::to_integer<unsigned>(byte >> 4)];
     name += digits[std::to_integer<unsigned>(byte & std::byte{15})];
   }
-  MailboxName address;
+  DatagramName address;
   address.name.sun_family = AF_UNIX;
   name.copy(address.name.sun_path, name.size());
   address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
@@ -90,7 +90,7 @@ MailboxName mailbox_name(const EndpointInfo& endpoint_info) {
 
 bool answers(const EndpointInfo& endpoint_info) {
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const MailboxName address = mailbox_name(endpoint_info);
+  const DatagramName address = datagram_name(endpoint_info);
   return ::connect(socket.get(), address.get(), address.size_bytes) == 0;
 }
 

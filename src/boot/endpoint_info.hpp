@@ -37,13 +37,13 @@ base::Result<EndpointInfo> own_endpoint_info();
 bool says_same_host(const EndpointInfo& one, const EndpointInfo& other);
 
 // The address of a rank's socket for messages.
-struct MailboxName {
+struct DatagramName {
   sockaddr_un name{};
   socklen_t size_bytes = 0;
 
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
 };
-MailboxName mailbox_name(const EndpointInfo& endpoint_info);
+DatagramName datagram_name(const EndpointInfo& endpoint_info);
 
 // Whether that socket is here, in our kernel and namespace: nobody else can have its name, which is
 // random. False as well where it is not allowed to us, or its process has ended.

@@ -29,7 +29,7 @@ base::Result<std::vector<EndpointInfo>> exchange_infos(const ph_bootstrap& boots
 base::Result<std::vector<Rank>> exchange_hosts(const ph_bootstrap& bootstrap,
                                                const std::vector<EndpointInfo>& endpoint_infos);
 
-// By rank, where its messenger listens. PH_ERR_BOOTSTRAP names a rank that has none.
+// By rank, where its side_channel listens. PH_ERR_BOOTSTRAP names a rank that has none.
 base::Result<std::vector<Addresses>> exchange_addresses(const ph_bootstrap& bootstrap,
                                                         const base::Result<Addresses>& own);
 

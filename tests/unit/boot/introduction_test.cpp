@@ -71,7 +71,7 @@ TEST(Introduction,
 TEST(Introduction, a_socket_that_answers_is_of_this_host) {
   const std::vector<EndpointInfo> endpoint_infos{*own_endpoint_info(), *own_endpoint_info()};
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const MailboxName name = mailbox_name(endpoint_infos[0]);
+  const DatagramName name = datagram_name(endpoint_infos[0]);
   ASSERT_EQ(::bind(socket.get(), name.get(), name.size_bytes), 0);
   const auto hosts = exchange_hosts(partner_of(Rank{0}).bootstrap(), endpoint_infos);
   ASSERT_TRUE(hosts);

@@ -1,6 +1,7 @@
 // Messages of the bootstrap between hosts, by TCP: docs/bootstrap.md has the argument. One file a
-// concern: messenger.cpp (opening, sending, leaving, ends of ranks), messenger_dial.cpp (the ways
-// out), messenger_pending.cpp (who comes in), messenger_clock.cpp (deadlines and silent hosts).
+// concern: tcp_side_channel.cpp (opening, sending, leaving, ends of ranks),
+// tcp_side_channel_dial.cpp (the ways out), tcp_side_channel_pending.cpp (who comes in),
+// tcp_side_channel_clock.cpp (deadlines and silent hosts).
 //
 //   a way out:  dialing -- connected --> handshake -- welcome --> open -- farewell, end --> over
 //                  ^  | no answer          | thrown out                                     ^
@@ -15,7 +16,7 @@
 // Invariants: what a rank sends to another one goes by its own way out and by no other, so it stays
 // in order; nothing is sent before the welcome, nothing is believed before the proof. Nothing here
 // waits: what has to be waited for is in the Watch.
-// Owner: a CourierBoot, whose Watch, Inbox and secret outlive it. Threads: one at a time.
+// Owner: a DatagramBoot, whose Watch, Inbox and secret outlive it. Threads: one at a time.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@
 #include "base/time_source.hpp"
 #include "boot/handshake.hpp"
 #include "boot/inbox.hpp"
-#include "boot/mail.hpp"
 #include "boot/net_address.hpp"
+#include "boot/side_frame.hpp"
 #include "boot/tries.hpp"
 #include "boot/watch.hpp"
 
@@ -39,9 +40,9 @@ namespace photon::boot {
 // Who speaks another version is thrown out, and tried again and again: so endpoint infos and
 // addresses, which come before, change theirs along with it (kInfoVersion, kBlobVersion), and tell
 // both.
-inline constexpr Protocol kMessengerProtocol{0x67'73'6d'74'6f'6f'62'70ULL, 1};  // "pbootmsg"
+inline constexpr Protocol kSideChannelProtocol{0x67'73'6d'74'6f'6f'62'70ULL, 1};  // "pbootmsg"
 
-class Messenger {
+class TcpSideChannel {
  public:
   struct Place {
     Rank rank = 0;
@@ -52,11 +53,11 @@ class Messenger {
   };
 
   // Listens from now on. PH_ERR_CONFIG: no such interface, or a build that cannot prove.
-  static base::Result<std::unique_ptr<Messenger>> open(const base::Config& config, Place place,
-                                                       Watch& watch, Inbox& inbox);
-  ~Messenger();
-  Messenger(const Messenger&) = delete;
-  Messenger& operator=(const Messenger&) = delete;
+  static base::Result<std::unique_ptr<TcpSideChannel>> open(const base::Config& config, Place place,
+                                                            Watch& watch, Inbox& inbox);
+  ~TcpSideChannel();
+  TcpSideChannel(const TcpSideChannel&) = delete;
+  TcpSideChannel& operator=(const TcpSideChannel&) = delete;
 
   const Addresses& addresses() const { return listeners_.addresses; }
   const Address& address() const { return addresses().front(); }
@@ -96,8 +97,8 @@ class Messenger {
     base::UniqueFd socket;
     std::optional<Handshake> handshake;
     Tries tries;  // begun with the first attempt
-    MailOut mail;
-    MailIn answers;           // a farewell, if any
+    SideFrameWriter frames;
+    SideFrameReader answers;  // a farewell, if any
     unsigned failed = 0;      // rounds through its addresses
     unsigned unanswered = 0;  // those that tell of a rank that is out of reach
     // pausing: dials then; dialing: gives up then; handshake: so, if other addresses are left
@@ -118,7 +119,7 @@ class Messenger {
     base::UniqueFd socket;
     Handshake handshake;
     std::int64_t due_ns = 0;  // a pending connection has to have proved itself by then
-    MailIn mail;
+    SideFrameReader frames;
   };
   struct Peer {
     std::unique_ptr<WayOut> out;
@@ -129,9 +130,9 @@ class Messenger {
     const char* why = "has ended";
   };
 
-  Messenger(const base::Config& config, Place place, Watch& watch, Inbox& inbox);
+  TcpSideChannel(const base::Config& config, Place place, Watch& watch, Inbox& inbox);
 
-  // messenger_dial.cpp
+  // tcp_side_channel_dial.cpp
   void dial(Rank to);
   void dial_failed(Rank to, int trouble);
   void round_failed(Rank to);
@@ -140,7 +141,7 @@ class Messenger {
   void hear_answers(Rank to);
   void flush(Rank to);
   void end_out(Rank to, const char* why);
-  // messenger_pending.cpp
+  // tcp_side_channel_pending.cpp
   void accept_pending(std::uint32_t listener);
   bool accept_one(std::uint32_t listener);
   void make_room();
@@ -149,7 +150,7 @@ class Messenger {
   bool seat(std::uint32_t number, Rank rank);
   void end_in(std::uint32_t number, const char* why);
   void refuse(std::uint32_t number, const char* why);
-  // messenger_clock.cpp
+  // tcp_side_channel_clock.cpp
   void on_clock();
   void dial_or_give_up(std::int64_t now_ns);
   void look_for_silence(std::int64_t now_ns);

@@ -1,11 +1,13 @@
-// What travels on a connection of the messenger once both sides have proved themselves: messages
+// What travels on a connection of the side_channel once both sides have proved themselves: messages
 // one way, and a farewell either way.
 //
-//   MailOut: queued -- the socket takes it --> sent        (whole messages wait, the first may be
+//   SideFrameWriter: queued -- the socket takes it --> sent        (whole messages wait, the first
+//   may be
 //                                                           partly sent)
-//   MailIn:  head -- 8 bytes --> body -- its bytes --> message, farewell;  garbage: for good
+//   SideFrameReader:  head -- 8 bytes --> body -- its bytes --> message, farewell;  garbage: for
+//   good
 //
-// Owner: Messenger. Threads: one.
+// Owner: TcpSideChannel. Threads: one.
 #pragma once
 
 #include <array>
@@ -20,19 +22,20 @@
 
 namespace photon::boot {
 
-enum class MailKind : std::uint32_t { message = 1, farewell = 2 };
+enum class SideFrameKind : std::uint32_t { message = 1, farewell = 2 };
 
-struct MailHead {
-  MailKind kind = MailKind::message;
+struct SideFrameHead {
+  SideFrameKind kind = SideFrameKind::message;
   std::uint32_t size_bytes = 0;  // of what follows
 };
-static_assert(sizeof(MailHead) == 8 && std::has_unique_object_representations_v<MailHead>);
+static_assert(sizeof(SideFrameHead) == 8 &&
+              std::has_unique_object_representations_v<SideFrameHead>);
 
-class MailOut {
+class SideFrameWriter {
  public:
   bool empty() const { return waiting_.empty(); }
   // False: as many wait as may, nothing was kept. A farewell is always kept.
-  bool push(MailKind kind, std::span<const std::byte> body);
+  bool push(SideFrameKind kind, std::span<const std::byte> body);
   // taken: nothing waits any more. full: the rest waits for the socket. gone: all dropped.
   Sent flush(int socket);
 
@@ -41,7 +44,7 @@ class MailOut {
   std::size_t sent_bytes_ = 0;  // of the first
 };
 
-class MailIn {
+class SideFrameReader {
  public:
   enum class Step : std::uint8_t {
     waits,     // for more bytes
@@ -57,7 +60,7 @@ class MailIn {
  private:
   Step fill(int socket, std::span<std::byte> room);
 
-  MailHead head_;
+  SideFrameHead head_;
   std::vector<std::byte> body_;
   std::size_t filled_ = 0;  // of the head, then of the body
   bool has_head_ = false;

@@ -1,4 +1,4 @@
-#include "boot/courier_boot.hpp"
+#include "boot/datagram_boot.hpp"
 
 #include <sys/socket.h>
 
@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "address_ranks.hpp"
-#include "boot/messenger.hpp"
 #include "boot/packet.hpp"
+#include "boot/tcp_side_channel.hpp"
 
 namespace photon::test {
 namespace {
@@ -28,7 +28,7 @@ boot::AddressBlob read_of(const boot::Boot& boot) {
 }
 
 void throw_at(const boot::Boot& boot, const ForgedDatagram& head, std::span<const std::byte> body) {
-  const boot::MailboxName name = boot::mailbox_name(read_of(boot).endpoint_info);
+  const boot::DatagramName name = boot::datagram_name(read_of(boot).endpoint_info);
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::connect(socket.get(), name.get(), name.size_bytes), 0);
   const auto sent =
@@ -37,7 +37,7 @@ void throw_at(const boot::Boot& boot, const ForgedDatagram& head, std::span<cons
   ASSERT_EQ(*sent, boot::Sent::taken);
 }
 
-TEST(CourierBoot, nobody_is_believed_before_it_has_said_who_it_is) {
+TEST(DatagramBoot, nobody_is_believed_before_it_has_said_who_it_is) {
   AddressRanks ranks(2);
   // With the right key, and without an introduction.
   throw_at(ranks[0], {.from = 1, .secret = boot::sender_key(ranks[0].secret(), {})}, {});
@@ -52,7 +52,7 @@ TEST(CourierBoot, nobody_is_believed_before_it_has_said_who_it_is) {
   EXPECT_FALSE(ranks[0].knows(1));
 }
 
-TEST(CourierBoot, an_introduction_that_somebody_has_read_places_nobody) {
+TEST(DatagramBoot, an_introduction_that_somebody_has_read_places_nobody) {
   AddressRanks ranks(3);
   const auto address = blob_of(ranks[1]);
   ForgedDatagram head{
@@ -67,14 +67,14 @@ TEST(CourierBoot, an_introduction_that_somebody_has_read_places_nobody) {
 }
 
 // Of another host, as far as can be seen: it has the secret, a near rank's number, and its address.
-TEST(CourierBoot, who_comes_by_the_network_under_the_number_of_a_near_rank_is_not_heard) {
+TEST(DatagramBoot, who_comes_by_the_network_under_the_number_of_a_near_rank_is_not_heard) {
   AddressRanks ranks(2);
   ASSERT_TRUE(ranks[0].connect(blob_of(ranks[1])));
   base::Config config;
   config.tcp_interface = base::word("127.0.0.1");
   boot::Watch watch = std::move(*boot::Watch::create());
   boot::Inbox inbox = std::move(*boot::Inbox::create());
-  const auto twin = std::move(*boot::Messenger::open(config, {1, 2}, watch, inbox));
+  const auto twin = std::move(*boot::TcpSideChannel::open(config, {1, 2}, watch, inbox));
   ASSERT_TRUE(twin->begin(ranks[0].secret(), {read_of(ranks[0]).addresses, twin->addresses()}));
   ASSERT_TRUE(*twin->send(0, blob_of(ranks[1])));
   ASSERT_TRUE(*twin->send(0, as_bytes("I am rank 1")));
@@ -91,7 +91,7 @@ TEST(CourierBoot, who_comes_by_the_network_under_the_number_of_a_near_rank_is_no
   EXPECT_EQ(as_text(await_message(ranks[0])->bytes), "no, I am");
 }
 
-TEST(CourierBoot, the_secret_of_the_job_and_the_key_of_another_rank_are_no_key) {
+TEST(DatagramBoot, the_secret_of_the_job_and_the_key_of_another_rank_are_no_key) {
   AddressRanks ranks(3);
   ASSERT_TRUE(ranks[0].connect(blob_of(ranks[1])));
   throw_at(ranks[0], {.from = 1, .secret = ranks[0].secret()}, {});
@@ -102,7 +102,7 @@ TEST(CourierBoot, the_secret_of_the_job_and_the_key_of_another_rank_are_no_key) 
   EXPECT_EQ(ranks[0].dropped_count(), 2u);
 }
 
-TEST(CourierBoot, a_rank_says_once_who_it_is) {
+TEST(DatagramBoot, a_rank_says_once_who_it_is) {
   AddressRanks ranks(2);
   ASSERT_TRUE(ranks[0].connect(blob_of(ranks[1])));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(*ranks[0].send(1, as_bytes("word"), {}));

@@ -1,5 +1,5 @@
-// Messengers of several ranks over the loopback, in the hands of one thread.
-//   MessengerRanks ranks(2);
+// TcpSideChannels of several ranks over the loopback, in the hands of one thread.
+//   TcpSideChannelRanks ranks(2);
 //   ranks.send(0, 1, "hello");
 //   ranks.eventually([&] { return ranks.got(1) == ...; });
 // Owner: the test.
@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "boot/messenger.hpp"
+#include "boot/tcp_side_channel.hpp"
 #include "given_time.hpp"
 
 namespace photon::boot::test {
@@ -47,20 +47,20 @@ class Caller {
   base::UniqueFd socket_;
 };
 
-class MessengerRanks {
+class TcpSideChannelRanks {
  public:
   struct Options {
     std::map<Rank, Address> places = {};  // where others find a rank, if not where it listens
     std::vector<Address> before = {};     // what else they try first
-    std::int64_t pending_ns = Messenger::Place{}.pending_ns;
+    std::int64_t pending_ns = TcpSideChannel::Place{}.pending_ns;
     std::uint64_t silence_s = base::Config{}.tcp_silence_s;
     base::LogLevel log = base::LogLevel::error;
     // By which eventually() moves their clock in each round, for tests that wait for time-outs. 0:
     // it is the system's.
     std::int64_t round_ns = 0;
   };
-  explicit MessengerRanks(std::uint32_t size) : MessengerRanks(size, Options{}) {}
-  MessengerRanks(std::uint32_t size, const Options& options)
+  explicit TcpSideChannelRanks(std::uint32_t size) : TcpSideChannelRanks(size, Options{}) {}
+  TcpSideChannelRanks(std::uint32_t size, const Options& options)
       : secret_{std::byte{42}}, round_ns_(options.round_ns) {
     base::Config config;
     config.tcp_interface = base::word("127.0.0.1");
@@ -71,25 +71,25 @@ class MessengerRanks {
     for (Rank rank = 0; rank < size; ++rank) {
       sides_.push_back(std::make_unique<Side>());
       Side& side = *sides_.back();
-      auto opened =
-          Messenger::open(config, {rank, size, options.pending_ns, source}, side.watch, side.inbox);
+      auto opened = TcpSideChannel::open(config, {rank, size, options.pending_ns, source},
+                                         side.watch, side.inbox);
       EXPECT_TRUE(opened) << opened.error().what;
-      side.messenger = std::move(*opened);
+      side.side_channel = std::move(*opened);
       const auto place = options.places.find(rank);
       Addresses& all = addresses.emplace_back();
       for (const Address& one : options.before) all.add(one);
-      all.add(place == options.places.end() ? side.messenger->address() : place->second);
+      all.add(place == options.places.end() ? side.side_channel->address() : place->second);
     }
     for (const auto& side : sides_)
-      if (auto begun = side->messenger->begin(secret_, addresses); !begun)
+      if (auto begun = side->side_channel->begin(secret_, addresses); !begun)
         ADD_FAILURE() << begun.error().what;
   }
 
-  Messenger& operator[](Rank rank) { return *sides_[rank]->messenger; }
+  TcpSideChannel& operator[](Rank rank) { return *sides_[rank]->side_channel; }
   int fd(Rank rank) const { return sides_[rank]->watch.fd(); }
   const Secret& secret() const { return secret_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(sides_.size()); }
-  void drop(Rank rank) { sides_[rank]->messenger.reset(); }
+  void drop(Rank rank) { sides_[rank]->side_channel.reset(); }
 
   base::Result<bool> send(Rank from, Rank to, std::string_view text) {
     return (*this)[from].send(to, std::as_bytes(std::span(text)));
@@ -100,8 +100,8 @@ class MessengerRanks {
 
   void turn(Rank rank) {
     Side& side = *sides_[rank];
-    if (side.messenger)
-      for (const Ready& ready : side.watch.ready()) side.messenger->handle(ready);
+    if (side.side_channel)
+      for (const Ready& ready : side.watch.ready()) side.side_channel->handle(ready);
     while (auto message = side.inbox.pop()) {
       const std::string from = std::to_string(message->from);
       if (message->kind == Message::Kind::gone)
@@ -139,7 +139,7 @@ class MessengerRanks {
   struct Side {
     Watch watch = std::move(*Watch::create());
     Inbox inbox = std::move(*Inbox::create());
-    std::unique_ptr<Messenger> messenger;
+    std::unique_ptr<TcpSideChannel> side_channel;
     std::vector<std::string> got;
   };
 
@@ -152,10 +152,10 @@ class MessengerRanks {
 // Who knows the secret, has proved to be `from`, and says what it likes then.
 class FalseSender {
  public:
-  FalseSender(MessengerRanks& ranks, Rank from, Rank to)
+  FalseSender(TcpSideChannelRanks& ranks, Rank from, Rank to)
       : caller_(ranks[to].address()),
         handshake_(
-            *Handshake::dial(ranks.secret(), {from, ranks.size(), 0, kMessengerProtocol}, to)) {
+            *Handshake::dial(ranks.secret(), {from, ranks.size(), 0, kSideChannelProtocol}, to)) {
     Handshake::Step step = Handshake::Step::waits;
     ranks.eventually([&] {
       step = handshake_.advance(caller_.socket());
@@ -164,8 +164,8 @@ class FalseSender {
     EXPECT_EQ(step, Handshake::Step::open);
   }
   Caller& caller() { return caller_; }
-  void say(MailKind kind, std::uint32_t size_bytes, std::string_view body) {
-    const MailHead head{kind, size_bytes};
+  void say(SideFrameKind kind, std::uint32_t size_bytes, std::string_view body) {
+    const SideFrameHead head{kind, size_bytes};
     caller_.say(bytes_of(head));
     caller_.say(std::as_bytes(std::span(body)));
   }
@@ -178,7 +178,7 @@ class FalseSender {
 // What the kernel does in a round is done long before a time-out of a second is over.
 inline constexpr std::int64_t kRoundNs = 1'000'000;
 
-class MessengerTest : public testing::Test {
+class TcpSideChannelTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "boot/messenger.hpp"
 #include "boot/silence.hpp"
+#include "boot/tcp_side_channel.hpp"
 
 namespace photon::boot {
 
-void Messenger::on_clock() {
+void TcpSideChannel::on_clock() {
   std::uint64_t rung = 0;
   static_cast<void>(::read(timer_.get(), &rung, sizeof rung));
   armed_ns_ = 0;
@@ -29,7 +29,7 @@ void Messenger::on_clock() {
   if (const std::int64_t next_ns = next_due_ns(); next_ns != 0) wake_at(next_ns);
 }
 
-void Messenger::dial_or_give_up(std::int64_t now_ns) {
+void TcpSideChannel::dial_or_give_up(std::int64_t now_ns) {
   std::vector<Rank> due;
   for (const auto& [rank, peer] : peers_)
     if (peer.out && peer.out->due_ns <= now_ns) due.push_back(rank);
@@ -47,7 +47,7 @@ void Messenger::dial_or_give_up(std::int64_t now_ns) {
 }
 
 // Keep-alive does it for the ways in, and for those out by which nothing is under way.
-void Messenger::look_for_silence(std::int64_t now_ns) {
+void TcpSideChannel::look_for_silence(std::int64_t now_ns) {
   const std::int64_t limit_ns = static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
   look_ns_ = 0;
   std::vector<Rank> silent;
@@ -68,21 +68,21 @@ void Messenger::look_for_silence(std::int64_t now_ns) {
 }
 
 // After every send: cheap, and it says nothing yet.
-void Messenger::await_confirmation() {
+void TcpSideChannel::await_confirmation() {
   if (look_ns_ != 0) return;
   look_ns_ = time_.now_ns() + kSilenceLookNs;
   wake_at(look_ns_);
 }
 
 // Or earlier, if the timer is to ring earlier.
-void Messenger::wake_at(std::int64_t at_ns) {
+void TcpSideChannel::wake_at(std::int64_t at_ns) {
   if (armed_ns_ != 0 && armed_ns_ <= at_ns) return;
   armed_ns_ = at_ns;
   time_.ring_at(timer_.get(), at_ns);
 }
 
 // 0: nothing is.
-std::int64_t Messenger::next_due_ns() const {
+std::int64_t TcpSideChannel::next_due_ns() const {
   std::int64_t next_ns = look_ns_;
   const auto consider = [&next_ns](std::int64_t due_ns) {
     next_ns = next_ns == 0 ? due_ns : std::min(next_ns, due_ns);

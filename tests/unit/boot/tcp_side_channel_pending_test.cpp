@@ -1,21 +1,21 @@
 // Who is let in, who is not, and that it costs the others nothing.
-#include "messenger_ranks.hpp"
+#include "tcp_side_channel_ranks.hpp"
 
 namespace photon::boot::test {
 namespace {
 
-using MessengerPending = MessengerTest;
+using TcpSideChannelPending = TcpSideChannelTest;
 
 Hello hello_to_0() {
   Hello hello;
-  hello.magic = kMessengerProtocol.magic;
-  hello.version = kMessengerProtocol.version;
+  hello.magic = kSideChannelProtocol.magic;
+  hello.version = kSideChannelProtocol.version;
   hello.from = 1;
   return hello;
 }
 
-TEST_F(MessengerPending, who_is_no_rank_of_the_job_is_refused_and_counted) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelPending, who_is_no_rank_of_the_job_is_refused_and_counted) {
+  TcpSideChannelRanks ranks(2);
   const std::string garbage(200, 'g');
   std::uint64_t count = 0;
   const auto expect_refused = [&](std::span<const std::byte> words,
@@ -42,41 +42,41 @@ TEST_F(MessengerPending, who_is_no_rank_of_the_job_is_refused_and_counted) {
   EXPECT_TRUE(ranks.got(0).empty());
 }
 
-TEST_F(MessengerPending, who_hangs_up_before_he_is_known_is_nobodys_fault) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelPending, who_hangs_up_before_he_is_known_is_nobodys_fault) {
+  TcpSideChannelRanks ranks(2);
   Caller caller(ranks[0].address());
-  caller.say(bytes_of(kMessengerProtocol.magic));
+  caller.say(bytes_of(kSideChannelProtocol.magic));
   ranks.turn(0);
   caller.hang_up();
   ranks.join(1, 0);
   EXPECT_EQ(ranks[0].refused_count(), 0u);
 }
 
-TEST_F(MessengerPending, half_open_connections_make_room_for_others_and_stall_nobody) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelPending, half_open_connections_make_room_for_others_and_stall_nobody) {
+  TcpSideChannelRanks ranks(2);
   std::vector<std::unique_ptr<Caller>> silent;
   for (int i = 0; i < 100; ++i) {
     silent.push_back(std::make_unique<Caller>(ranks[0].address()));
-    if (i % 2 == 0) silent.back()->say(bytes_of(kMessengerProtocol.magic));
+    if (i % 2 == 0) silent.back()->say(bytes_of(kSideChannelProtocol.magic));
     ranks.turn(0);
   }
   EXPECT_TRUE(ranks.eventually([&] { return ranks[0].refused_count() == 100 - 64; }));
   ranks.join(1, 0);
 }
 
-TEST_F(MessengerPending, a_rank_that_sends_nonsense_is_gone_and_the_others_are_not) {
+TEST_F(TcpSideChannelPending, a_rank_that_sends_nonsense_is_gone_and_the_others_are_not) {
   const struct {
-    MailKind kind;
+    SideFrameKind kind;
     std::uint32_t size_bytes;
-  } kNonsense[] = {{MailKind{3}, 0},
-                   {MailKind{0}, 8},
-                   {MailKind::message, 1025},
-                   {MailKind::message, 0xffff'ffff},
-                   {MailKind::farewell, 1}};
+  } kNonsense[] = {{SideFrameKind{3}, 0},
+                   {SideFrameKind{0}, 8},
+                   {SideFrameKind::message, 1025},
+                   {SideFrameKind::message, 0xffff'ffff},
+                   {SideFrameKind::farewell, 1}};
   for (const auto& nonsense : kNonsense) {
-    MessengerRanks ranks(3);
+    TcpSideChannelRanks ranks(3);
     FalseSender sender(ranks, 1, 0);
-    sender.say(MailKind::message, 2, "ok");
+    sender.say(SideFrameKind::message, 2, "ok");
     sender.say(nonsense.kind, nonsense.size_bytes, "");
     EXPECT_TRUE(
         ranks.eventually_got(0, {"1:ok", "1 is gone: sent what no rank of this library sends"}));
@@ -85,10 +85,10 @@ TEST_F(MessengerPending, a_rank_that_sends_nonsense_is_gone_and_the_others_are_n
   }
 }
 
-TEST_F(MessengerPending, a_message_that_comes_byte_by_byte_is_put_together) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelPending, a_message_that_comes_byte_by_byte_is_put_together) {
+  TcpSideChannelRanks ranks(2);
   FalseSender sender(ranks, 1, 0);
-  const MailHead head{MailKind::message, 5};
+  const SideFrameHead head{SideFrameKind::message, 5};
   const std::string text = std::string(reinterpret_cast<const char*>(&head), 8) + "hello";
   for (const char& byte : text) {
     EXPECT_TRUE(ranks.got(0).empty());
@@ -99,26 +99,27 @@ TEST_F(MessengerPending, a_message_that_comes_byte_by_byte_is_put_together) {
 }
 
 // It may have dialed twice, and does not say by which it will send until it does.
-TEST_F(MessengerPending, of_two_connections_of_a_rank_that_counts_by_which_it_sends_first) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelPending, of_two_connections_of_a_rank_that_counts_by_which_it_sends_first) {
+  TcpSideChannelRanks ranks(2);
   FalseSender given_up(ranks, 1, 0), used(ranks, 1, 0);
-  used.say(MailKind::message, 1, "a");
+  used.say(SideFrameKind::message, 1, "a");
   ASSERT_TRUE(ranks.eventually_got(0, {"1:a"}));
-  given_up.say(MailKind::message, 1, "b");
+  given_up.say(SideFrameKind::message, 1, "b");
   EXPECT_TRUE(ranks.eventually([&] { return given_up.caller().is_closed(); }));
   EXPECT_EQ(ranks[0].refused_count(), 1u);
-  used.say(MailKind::message, 1, "c");
+  used.say(SideFrameKind::message, 1, "c");
   EXPECT_TRUE(ranks.eventually_got(0, {"1:a", "1:c"}));
 }
 
-TEST_F(MessengerPending, an_attempt_that_is_given_up_is_no_end_of_its_rank) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelPending, an_attempt_that_is_given_up_is_no_end_of_its_rank) {
+  TcpSideChannelRanks ranks(2);
   { FalseSender given_up(ranks, 1, 0); }
   ranks.join(1, 0);
 }
 
-TEST_F(MessengerPending, the_end_of_a_connection_out_waits_for_the_last_message_of_the_one_in) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelPending,
+       the_end_of_a_connection_out_waits_for_the_last_message_of_the_one_in) {
+  TcpSideChannelRanks ranks(2);
   ranks.join(0, 1);
   ASSERT_TRUE(*ranks.send(1, 0, "last words"));
   ranks[1].leave();

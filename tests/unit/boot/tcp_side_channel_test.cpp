@@ -1,15 +1,15 @@
-#include "boot/messenger.hpp"
+#include "boot/tcp_side_channel.hpp"
 
 #include "boot/limits.hpp"
-#include "messenger_ranks.hpp"
+#include "tcp_side_channel_ranks.hpp"
 
 namespace photon::boot::test {
 namespace {
 
-using MessengerSending = MessengerTest;
+using TcpSideChannelSending = TcpSideChannelTest;
 
-TEST_F(MessengerSending, messages_arrive_whole_and_in_order_both_ways) {
-  MessengerRanks ranks(3);
+TEST_F(TcpSideChannelSending, messages_arrive_whole_and_in_order_both_ways) {
+  TcpSideChannelRanks ranks(3);
   std::vector<std::string> wanted;
   for (const std::size_t size : {0, 1, 7, 1023, 1024}) {
     const std::string text(size, 'm');
@@ -27,8 +27,8 @@ TEST_F(MessengerSending, messages_arrive_whole_and_in_order_both_ways) {
   EXPECT_TRUE(ranks[0].idle());
 }
 
-TEST_F(MessengerSending, what_the_socket_does_not_take_waits_for_room_in_it) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelSending, what_the_socket_does_not_take_waits_for_room_in_it) {
+  TcpSideChannelRanks ranks(2);
   ranks.join(0, 1);
   constexpr std::size_t kCount = 20'000;
   const std::string text(1000, 'x');
@@ -38,16 +38,16 @@ TEST_F(MessengerSending, what_the_socket_does_not_take_waits_for_room_in_it) {
   EXPECT_TRUE(ranks[0].idle());
 }
 
-TEST_F(MessengerSending, more_than_may_wait_is_back_pressure) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelSending, more_than_may_wait_is_back_pressure) {
+  TcpSideChannelRanks ranks(2);
   for (std::size_t i = 0; i < kMaxQueuedMessages; ++i) ASSERT_TRUE(*ranks.send(0, 1, ""));
   EXPECT_EQ(ranks.send(0, 1, "").error().status, PH_AGAIN);
   EXPECT_TRUE(ranks.eventually([&] { return ranks.got(1).size() == kMaxQueuedMessages; }));
   EXPECT_TRUE(*ranks.send(0, 1, ""));
 }
 
-TEST_F(MessengerSending, who_ends_is_gone_after_its_last_message) {
-  MessengerRanks ranks(2);
+TEST_F(TcpSideChannelSending, who_ends_is_gone_after_its_last_message) {
+  TcpSideChannelRanks ranks(2);
   ranks.join(0, 1);
   ASSERT_TRUE(*ranks.send(1, 0, "last"));
   ranks.drop(1);
@@ -58,8 +58,8 @@ TEST_F(MessengerSending, who_ends_is_gone_after_its_last_message) {
 }
 
 // By its way to them, by theirs to it, and with the welcome of who comes afterwards.
-TEST_F(MessengerSending, who_leaves_says_so_to_all_who_hear_of_its_end) {
-  MessengerRanks ranks(4);
+TEST_F(TcpSideChannelSending, who_leaves_says_so_to_all_who_hear_of_its_end) {
+  TcpSideChannelRanks ranks(4);
   ASSERT_TRUE(*ranks.send(0, 1, "hello"));
   ASSERT_TRUE(*ranks.send(2, 0, "hello"));
   ASSERT_TRUE(ranks.eventually([&] { return !ranks.got(1).empty() && !ranks.got(0).empty(); }));

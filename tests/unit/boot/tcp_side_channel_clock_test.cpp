@@ -1,20 +1,20 @@
 // Deadlines, which a sleeper over the Watch is woken for.
-#include "messenger_ranks.hpp"
+#include "tcp_side_channel_ranks.hpp"
 
 namespace photon::boot::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using MessengerClock = MessengerTest;
+using TcpSideChannelClock = TcpSideChannelTest;
 
-void sleep_over(MessengerRanks& ranks, Rank rank) {
+void sleep_over(TcpSideChannelRanks& ranks, Rank rank) {
   pollfd entry{.fd = ranks.fd(rank), .events = POLLIN, .revents = 0};
   EXPECT_EQ(::poll(&entry, 1, 15'000), 1) << "the clock did not ring";
   ranks.turn(rank);
 }
 
-TEST_F(MessengerClock, who_says_nothing_in_time_is_refused_and_wakes_the_sleeper) {
-  MessengerRanks ranks(2, {.pending_ns = 100'000'000});
+TEST_F(TcpSideChannelClock, who_says_nothing_in_time_is_refused_and_wakes_the_sleeper) {
+  TcpSideChannelRanks ranks(2, {.pending_ns = 100'000'000});
   const Caller silent(ranks[0].address());
   const auto begin = Clock::now();
   while (ranks[0].refused_count() == 0 && !HasFailure()) sleep_over(ranks, 0);
@@ -23,9 +23,9 @@ TEST_F(MessengerClock, who_says_nothing_in_time_is_refused_and_wakes_the_sleeper
   ranks.join(0, 1);
 }
 
-TEST_F(MessengerClock, the_next_attempt_wakes_the_sleeper) {
+TEST_F(TcpSideChannelClock, the_next_attempt_wakes_the_sleeper) {
   auto listener = listen_at(*choose_address("127.0.0.1", true));
-  MessengerRanks ranks(2, {.places = {{1, listener->address}}});
+  TcpSideChannelRanks ranks(2, {.places = {{1, listener->address}}});
   ASSERT_TRUE(*ranks.send(0, 1, "hello"));
   for (int times = 0; times < 3; ++times) {
     base::UniqueFd one;
@@ -36,8 +36,8 @@ TEST_F(MessengerClock, the_next_attempt_wakes_the_sleeper) {
   }
 }
 
-TEST_F(MessengerClock, a_job_that_has_said_all_is_not_woken) {
-  MessengerRanks ranks(2, {.round_ns = kRoundNs});
+TEST_F(TcpSideChannelClock, a_job_that_has_said_all_is_not_woken) {
+  TcpSideChannelRanks ranks(2, {.round_ns = kRoundNs});
   ranks.join(0, 1);
   EXPECT_NE(ranks.time().next_ns(), 0) << "it looks for confirmations";
   // Until these looks have found all confirmed, which is the kernel's affair.

@@ -1,9 +1,9 @@
 // Messages between ranks that no launcher carries: a datagram socket a rank for those within its
-// host; those to other hosts are the Messenger's. Who is where, the bootstrap that builds on this
-// says: CallbackBoot all at once, AddressBoot one rank at a time.
-// Invariant: a message is believed only if it carries its key and comes from our user: the job's
-// secret, or where ranks introduce themselves the sender's own, which is made of that.
-// Owner: the Context; one thread at a time.
+// host; those to other hosts are the TcpSideChannel's. Who is where, the bootstrap that builds on
+// this says: CallbackBoot all at once, AddressBoot one rank at a time. Invariant: a message is
+// believed only if it carries its key and comes from our user: the job's secret, or where ranks
+// introduce themselves the sender's own, which is made of that. Owner: the Context; one thread at a
+// time.
 //
 // A rank, seen from here (each of the two may come first, where addresses are handed around):
 //   unknown -- place() --> known;  unknown -- its introduction: on_introduction() --> known
@@ -21,13 +21,13 @@
 #include "boot/boot.hpp"
 #include "boot/endpoint_info.hpp"
 #include "boot/inbox.hpp"
-#include "boot/messenger.hpp"
 #include "boot/outbox.hpp"
+#include "boot/tcp_side_channel.hpp"
 #include "boot/watch.hpp"
 
 namespace photon::boot {
 
-class CourierBoot : public Boot {
+class DatagramBoot : public Boot {
  public:
   Rank rank() const override { return place_.rank; }
   std::uint32_t size() const override { return place_.size; }
@@ -36,7 +36,7 @@ class CourierBoot : public Boot {
   bool knows(Rank rank) const override { return rank < known_.size() && known_[rank].is_known; }
   bool passes_descriptors(Rank rank) const override { return known_[rank].near; }
   std::optional<Address> met_at(Rank rank) const override {
-    return messenger_ ? messenger_->met_at(rank) : std::nullopt;
+    return side_channel_ ? side_channel_->met_at(rank) : std::nullopt;
   }
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override;
@@ -53,7 +53,7 @@ class CourierBoot : public Boot {
   bool sends_wait() const;
 
  protected:
-  using Place = Messenger::Place;
+  using Place = TcpSideChannel::Place;
   // What everybody begins with.
   struct Parts {
     EndpointInfo own;
@@ -63,7 +63,7 @@ class CourierBoot : public Boot {
   };
   static base::Result<Parts> make_parts();
 
-  CourierBoot(Place place, Parts parts);
+  DatagramBoot(Place place, Parts parts);
 
   // Before anything is sent or received, once: what messages are believed by.
   void trust(const Secret& secret) { secret_ = secret; }
@@ -73,8 +73,8 @@ class CourierBoot : public Boot {
   }
   // A rank that has not been known says who it is; false: not believed. Its place is known then.
   // `key`: what it came with, by datagram and so from within the host: it has to be that of the
-  // name in the introduction, which others may have read. Null: the Messenger brought it, and has
-  // proved its sender.
+  // name in the introduction, which others may have read. Null: the TcpSideChannel brought it, and
+  // has proved its sender.
   virtual bool on_introduction(Rank, std::span<const std::byte>, const Secret* /*key*/) {
     return false;
   }
@@ -87,9 +87,9 @@ class CourierBoot : public Boot {
   }
   const EndpointInfo& endpoint_info() const { return own_; }
   // For ranks on other hosts. It is begun by begin_messages().
-  base::Result<Addresses> open_messenger(const base::Config& config);
+  base::Result<Addresses> open_side_channel(const base::Config& config);
   base::Result<> begin_messages(std::vector<Addresses> addresses);
-  Messenger* messenger() { return messenger_.get(); }
+  TcpSideChannel* side_channel() { return side_channel_.get(); }
   // Says to somebody within the host that another process is known by its number.
   void refuse(const EndpointInfo& endpoint_info);
 
@@ -144,7 +144,7 @@ class CourierBoot : public Boot {
   std::vector<std::byte> introduction_;  // empty: ranks know each other without
   std::set<Rank> far_told_;              // who we are
   std::set<Rank> far_heard_;             // have said who they are
-  std::unique_ptr<Messenger> messenger_;
+  std::unique_ptr<TcpSideChannel> side_channel_;
   std::uint64_t dropped_count_ = 0;
   bool leaving_ = false;
 };

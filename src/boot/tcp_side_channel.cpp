@@ -1,5 +1,5 @@
 // Opening and ending, sending, and what becomes of a rank.
-#include "boot/messenger.hpp"
+#include "boot/tcp_side_channel.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -12,24 +12,25 @@
 
 namespace photon::boot {
 
-Messenger::Messenger(const base::Config& config, Place place, Watch& watch, Inbox& inbox)
+TcpSideChannel::TcpSideChannel(const base::Config& config, Place place, Watch& watch, Inbox& inbox)
     : config_(config),
       log_(config.log, place.rank),
-      parties_{place.rank, place.size, 0, kMessengerProtocol},
+      parties_{place.rank, place.size, 0, kSideChannelProtocol},
       pending_ns_(place.pending_ns),
       time_(place.time),
       watch_(watch),
       inbox_(inbox) {}
 
-base::Result<std::unique_ptr<Messenger>> Messenger::open(const base::Config& config, Place place,
-                                                         Watch& watch, Inbox& inbox) {
+base::Result<std::unique_ptr<TcpSideChannel>> TcpSideChannel::open(const base::Config& config,
+                                                                   Place place, Watch& watch,
+                                                                   Inbox& inbox) {
   if (auto can = can_prove(); !can) return can.error();
   auto addresses =
       choose_addresses({config.tcp_interface.view(), false, config.tcp_preferred.view()});
   if (!addresses) return addresses.error();
   auto listeners = listen_at_all(*addresses);
   if (!listeners) return listeners.error();
-  std::unique_ptr<Messenger> made(new Messenger(config, place, watch, inbox));
+  std::unique_ptr<TcpSideChannel> made(new TcpSideChannel(config, place, watch, inbox));
   made->listeners_ = std::move(*listeners);
   made->timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!made->timer_) return base::system_error("timerfd for messages between hosts");
@@ -40,7 +41,7 @@ base::Result<std::unique_ptr<Messenger>> Messenger::open(const base::Config& con
 
 // What the kernel has taken still arrives: nobody is left who reads, so what the others sent is
 // read off first, since a close over unread bytes would be a reset, which may overtake ours.
-Messenger::~Messenger() {
+TcpSideChannel::~TcpSideChannel() {
   time_.ring_at(timer_.get(), 0);
   const auto close = [this](base::UniqueFd& socket) {
     constexpr int kMostReads = 256;
@@ -58,7 +59,7 @@ Messenger::~Messenger() {
   for (const Listener& one : listeners_.all) ::shutdown(one.socket.get(), SHUT_RDWR);
 }
 
-base::Result<> Messenger::begin(const Secret& secret, std::vector<Addresses> addresses) {
+base::Result<> TcpSideChannel::begin(const Secret& secret, std::vector<Addresses> addresses) {
   secret_ = &secret;
   addresses_ = std::move(addresses);
   // Not before: who comes has to prove that he knows the secret.
@@ -68,14 +69,14 @@ base::Result<> Messenger::begin(const Secret& secret, std::vector<Addresses> add
   return watched;
 }
 
-base::Result<bool> Messenger::send(Rank to, std::span<const std::byte> bytes) {
+base::Result<bool> TcpSideChannel::send(Rank to, std::span<const std::byte> bytes) {
   Peer& peer = peers_[to];
   if (peer.gone || (peer.out && peer.out->state == WayOut::State::over)) return false;
   const bool is_first = !peer.out;
   if (is_first) peer.out = std::make_unique<WayOut>();
-  if (!peer.out->mail.push(MailKind::message, bytes)) return queue_full(to);
+  if (!peer.out->frames.push(SideFrameKind::message, bytes)) return queue_full(to);
   if (is_first) {
-    // That a rank is here is no business of the messenger's.
+    // That a rank is here is no business of the side_channel's.
     peer.out->tries =
         Tries(addresses_[to], {.ours = addresses(),
                                .met = met_at(to),
@@ -86,7 +87,7 @@ base::Result<bool> Messenger::send(Rank to, std::span<const std::byte> bytes) {
   return !peer.gone;
 }
 
-void Messenger::handle(const Ready& ready) {
+void TcpSideChannel::handle(const Ready& ready) {
   const auto number = static_cast<std::uint32_t>(ready.tag);
   switch (static_cast<Tagged>((ready.tag & ~kOurs) >> 32)) {
     case Tagged::listener: return accept_pending(number);
@@ -96,37 +97,37 @@ void Messenger::handle(const Ready& ready) {
   }
 }
 
-bool Messenger::idle() const {
+bool TcpSideChannel::idle() const {
   return std::ranges::all_of(peers_, [](const auto& entry) {
     const WayOut* const out = entry.second.out.get();
-    return out == nullptr || out->mail.empty();
+    return out == nullptr || out->frames.empty();
   });
 }
 
-bool Messenger::has_left(Rank rank) const {
+bool TcpSideChannel::has_left(Rank rank) const {
   const auto peer = peers_.find(rank);
   return peer != peers_.end() && peer->second.left;
 }
 
 // Whoever has a way to us, or we one to it, hears of it; who comes later hears it with his welcome.
-void Messenger::leave() {
+void TcpSideChannel::leave() {
   leaving_ = true;
   for (auto& [number, way] : ways_in_) {
-    MailOut farewell;
-    farewell.push(MailKind::farewell, {});
+    SideFrameWriter farewell;
+    farewell.push(SideFrameKind::farewell, {});
     if (way.state != WayIn::State::pending) static_cast<void>(farewell.flush(way.socket.get()));
   }
   std::vector<Rank> met;
   for (auto& [rank, peer] : peers_)
     if (peer.out && peer.out->state != WayOut::State::over) met.push_back(rank);
   for (const Rank rank : met) {
-    peers_[rank].out->mail.push(MailKind::farewell, {});
+    peers_[rank].out->frames.push(SideFrameKind::farewell, {});
     flush(rank);
   }
 }
 
 // A way of that rank's is over: is there another, or one that may bring its first message yet?
-void Messenger::settle(Rank rank) {
+void TcpSideChannel::settle(Rank rank) {
   const Peer& peer = peers_[rank];
   const bool has_out = peer.out && peer.out->state != WayOut::State::over;
   const bool may_speak = std::ranges::any_of(ways_in_, [rank](const auto& entry) {
@@ -135,12 +136,12 @@ void Messenger::settle(Rank rank) {
   if (!has_out && peer.in == 0 && !may_speak) tell_gone(rank);
 }
 
-void Messenger::tell_gone(Rank rank) {
+void TcpSideChannel::tell_gone(Rank rank) {
   Peer& peer = peers_[rank];
   if (std::exchange(peer.gone, true)) return;
   if (peer.out) {
     peer.out->state = WayOut::State::over;
-    peer.out->mail = {};
+    peer.out->frames = {};
     hang_up(peer.out->socket);
   }
   if (const auto way = ways_in_.find(peer.in); way != ways_in_.end()) {
@@ -151,7 +152,7 @@ void Messenger::tell_gone(Rank rank) {
   inbox_.push({.kind = Message::Kind::gone, .from = rank, .why = peer.why, .is_by_network = true});
 }
 
-std::optional<Address> Messenger::met_at(Rank rank) const {
+std::optional<Address> TcpSideChannel::met_at(Rank rank) const {
   const auto found = peers_.find(rank);
   if (found == peers_.end()) return std::nullopt;
   const WayOut* const out = found->second.out.get();
@@ -161,14 +162,14 @@ std::optional<Address> Messenger::met_at(Rank rank) const {
   return other_end(in->second.socket.get());
 }
 
-void Messenger::expel(Rank rank, const char* why) {
+void TcpSideChannel::expel(Rank rank, const char* why) {
   peers_[rank].why = why;
   tell_gone(rank);
 }
 
 // Not by closing alone: where a forked child has the descriptor too, it would stay watched, and the
 // connection would stay open.
-void Messenger::hang_up(base::UniqueFd& socket) {
+void TcpSideChannel::hang_up(base::UniqueFd& socket) {
   if (socket) watch_.remove(socket.get());
   if (socket) ::shutdown(socket.get(), SHUT_RDWR);
   socket.reset();

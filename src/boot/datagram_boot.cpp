@@ -1,4 +1,4 @@
-#include "boot/courier_boot.hpp"
+#include "boot/datagram_boot.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -19,12 +19,12 @@ struct DatagramHeader {
   std::uint32_t magic;
   std::uint32_t from;
   std::uint32_t body_bytes;
-  std::uint32_t kind;  // CourierBoot::Kind
+  std::uint32_t kind;  // DatagramBoot::Kind
   Secret secret;
 };
 static_assert(sizeof(DatagramHeader) == 48);
 
-// Tags in the watch: the own socket, the inbox, then two per peer; the messenger has its own.
+// Tags in the watch: the own socket, the inbox, then two per peer; the side_channel has its own.
 constexpr std::uint64_t kSocketTag = 0;
 constexpr std::uint64_t kInboxTag = 1;
 constexpr std::uint64_t pidfd_tag(Rank rank) { return 2 + 2 * std::uint64_t{rank}; }
@@ -39,7 +39,7 @@ bool equal_secrets(const Secret& one, const Secret& other) {
 
 }  // namespace
 
-base::Result<CourierBoot::Parts> CourierBoot::make_parts() {
+base::Result<DatagramBoot::Parts> DatagramBoot::make_parts() {
   auto inbox = Inbox::create();
   if (!inbox) return inbox.error();
   auto watch = Watch::create();
@@ -52,7 +52,7 @@ base::Result<CourierBoot::Parts> CourierBoot::make_parts() {
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0) {
     return base::system_error("SO_PASSCRED on the socket for messages between ranks");
   }
-  const MailboxName address = mailbox_name(*endpoint_info);
+  const DatagramName address = datagram_name(*endpoint_info);
   if (::bind(socket.get(), address.get(), address.size_bytes) < 0) {
     return base::system_error("binding the socket for messages between ranks");
   }
@@ -61,7 +61,7 @@ base::Result<CourierBoot::Parts> CourierBoot::make_parts() {
   return Parts{*endpoint_info, std::move(*inbox), std::move(*watch), std::move(socket)};
 }
 
-CourierBoot::CourierBoot(Place place, Parts parts)
+DatagramBoot::DatagramBoot(Place place, Parts parts)
     : place_(place),
       inbox_(std::move(parts.inbox)),
       watch_(std::move(parts.watch)),
@@ -69,7 +69,7 @@ CourierBoot::CourierBoot(Place place, Parts parts)
       own_(parts.own),
       known_(place.size) {}
 
-void CourierBoot::place(Rank rank, const EndpointInfo& endpoint_info, bool near) {
+void DatagramBoot::place(Rank rank, const EndpointInfo& endpoint_info, bool near) {
   if (near) ++local_size_;
   known_[rank] = {endpoint_info.name,
                   endpoint_info.start_ticks,
@@ -79,26 +79,26 @@ void CourierBoot::place(Rank rank, const EndpointInfo& endpoint_info, bool near)
                   near && endpoint_info.pid_namespace == own_.pid_namespace};
 }
 
-base::Result<Addresses> CourierBoot::open_messenger(const base::Config& config) {
-  auto opened = Messenger::open(config, place_, watch_, inbox_);
+base::Result<Addresses> DatagramBoot::open_side_channel(const base::Config& config) {
+  auto opened = TcpSideChannel::open(config, place_, watch_, inbox_);
   if (!opened) return opened.error();
-  messenger_ = std::move(*opened);
-  return messenger_->addresses();
+  side_channel_ = std::move(*opened);
+  return side_channel_->addresses();
 }
 
-base::Result<> CourierBoot::begin_messages(std::vector<Addresses> addresses) {
-  return messenger_->begin(secret_, std::move(addresses));
+base::Result<> DatagramBoot::begin_messages(std::vector<Addresses> addresses) {
+  return side_channel_->begin(secret_, std::move(addresses));
 }
 
-bool CourierBoot::has_left(Rank rank) const {
+bool DatagramBoot::has_left(Rank rank) const {
   if (!knows(rank)) return false;
-  if (!passes_descriptors(rank)) return messenger_->has_left(rank);
+  if (!passes_descriptors(rank)) return side_channel_->has_left(rank);
   const auto peer = peers_.find(rank);
   return peer != peers_.end() && peer->second.left;
 }
 
 // The endpoint info of a rank, as far as it was kept.
-EndpointInfo CourierBoot::endpoint_info_of(Rank rank) const {
+EndpointInfo DatagramBoot::endpoint_info_of(Rank rank) const {
   EndpointInfo endpoint_info = own_;
   const Known& known = known_[rank];
   if (!known.same_pids) endpoint_info.pid_namespace = 0;
@@ -108,18 +108,18 @@ EndpointInfo CourierBoot::endpoint_info_of(Rank rank) const {
   return endpoint_info;
 }
 
-bool CourierBoot::has_ended(Rank rank) const {
+bool DatagramBoot::has_ended(Rank rank) const {
   const auto peer = peers_.find(rank);
   return peer != peers_.end() && (peer->second.left || peer->second.refused);
 }
 
-bool CourierBoot::is_gone(Rank rank) const {
+bool DatagramBoot::is_gone(Rank rank) const {
   const auto peer = peers_.find(rank);
   return peer != peers_.end() && peer->second.seen == Seen::gone;
 }
 
-base::Result<bool> CourierBoot::send(Rank to, std::span<const std::byte> bytes,
-                                     std::span<const int> fds) {
+base::Result<bool> DatagramBoot::send(Rank to, std::span<const std::byte> bytes,
+                                      std::span<const int> fds) {
   if (auto checked = check_message({to, size()}, bytes.size(), fds.size()); !checked) {
     return checked.error();
   }
@@ -139,21 +139,21 @@ base::Result<bool> CourierBoot::send(Rank to, std::span<const std::byte> bytes,
 }
 
 // By one connection, so the introduction is what comes first.
-base::Result<bool> CourierBoot::send_far(Rank to, std::span<const std::byte> bytes) {
+base::Result<bool> DatagramBoot::send_far(Rank to, std::span<const std::byte> bytes) {
   if (!introduction_.empty() && !far_told_.contains(to)) {
-    const auto told = messenger_->send(to, introduction_);
+    const auto told = side_channel_->send(to, introduction_);
     if (!told || !*told) return told;
     far_told_.insert(to);
   }
-  return messenger_->send(to, bytes);
+  return side_channel_->send(to, bytes);
 }
 
-Secret CourierBoot::key_of(const std::array<std::byte, 16>& name) const {
+Secret DatagramBoot::key_of(const std::array<std::byte, 16>& name) const {
   return introduction_.empty() ? secret_ : sender_key(secret_, name);
 }
 
 // Puts our header before the packet's body. False: the rank is gone.
-base::Result<bool> CourierBoot::post(Rank to, Kind kind, const Packet& packet) {
+base::Result<bool> DatagramBoot::post(Rank to, Kind kind, const Packet& packet) {
   Peer& peer = peers_[to];
   if (peer.seen == Seen::gone) return false;
   if (auto connected = connect_to(to); !connected) return connected.error();
@@ -178,7 +178,7 @@ base::Result<bool> CourierBoot::post(Rank to, Kind kind, const Packet& packet) {
   return true;
 }
 
-base::Result<std::optional<Message>> CourierBoot::receive() {
+base::Result<std::optional<Message>> DatagramBoot::receive() {
   if (inbox_.empty()) {
     for (const Ready& ready : watch_.ready()) {
       if (auto handled = handle(ready); !handled) return handled.error();
@@ -190,7 +190,7 @@ base::Result<std::optional<Message>> CourierBoot::receive() {
 }
 
 // Not what comes from afar before its sender has said who it is, nor the end of who never did.
-bool CourierBoot::is_for_us(const Message& message) {
+bool DatagramBoot::is_for_us(const Message& message) {
   const Rank from = message.from;
   if (introduction_.empty() || !message.is_by_network) return true;
   // The rank of that number is within this host, and talks by datagrams: this is another process.
@@ -201,38 +201,38 @@ bool CourierBoot::is_for_us(const Message& message) {
     far_heard_.insert(from);
   } else {
     ++dropped_count_;
-    messenger_->expel(from, "says to be a rank that is known by another address");
+    side_channel_->expel(from, "says to be a rank that is known by another address");
   }
   return false;
 }
 
 // Zeros are no key: they are what is made where the library fails.
-bool CourierBoot::is_key_of(const Secret& key, const std::array<std::byte, 16>& name) const {
+bool DatagramBoot::is_key_of(const Secret& key, const std::array<std::byte, 16>& name) const {
   const Secret wanted = key_of(name);
   return wanted != Secret{} && equal_secrets(key, wanted);
 }
 
-void CourierBoot::refuse(const EndpointInfo& endpoint_info) {
+void DatagramBoot::refuse(const EndpointInfo& endpoint_info) {
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const MailboxName address = mailbox_name(endpoint_info);
+  const DatagramName address = datagram_name(endpoint_info);
   if (!socket || ::connect(socket.get(), address.get(), address.size_bytes) != 0) return;
   const DatagramHeader header{kDatagramMagic, rank(), 0, static_cast<std::uint32_t>(Kind::refusal),
                               key_of(own_.name)};
   static_cast<void>(send_packet(socket.get(), {.header = bytes_of(header), .body = {}, .fds = {}}));
 }
 
-base::Result<> CourierBoot::handle(const Ready& ready) {
+base::Result<> DatagramBoot::handle(const Ready& ready) {
   if (ready.tag == kSocketTag) return drain_socket();
   if (ready.tag == kInboxTag) return {};
-  if (Messenger::is_ours(ready.tag)) {
-    messenger_->handle(ready);
+  if (TcpSideChannel::is_ours(ready.tag)) {
+    side_channel_->handle(ready);
     return {};
   }
   const Rank rank = static_cast<Rank>((ready.tag - 2) / 2);
   return ready.tag == pidfd_tag(rank) ? set_gone(rank) : flush_to(rank);
 }
 
-base::Result<> CourierBoot::flush_to(Rank to) {
+base::Result<> DatagramBoot::flush_to(Rank to) {
   Peer& peer = peers_[to];
   if (peer.seen == Seen::gone) return {};  // an earlier event of the same batch said so
   const auto sent = peer.outbox.flush(peer.socket.get());
@@ -242,12 +242,12 @@ base::Result<> CourierBoot::flush_to(Rank to) {
   return {};
 }
 
-base::Result<> CourierBoot::connect_to(Rank to) {
+base::Result<> DatagramBoot::connect_to(Rank to) {
   Peer& peer = peers_[to];
   if (peer.socket) return {};
   peer.socket.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!peer.socket) return base::system_error("socket for messages to a rank");
-  const MailboxName address = mailbox_name(endpoint_info_of(to));
+  const DatagramName address = datagram_name(endpoint_info_of(to));
   if (::connect(peer.socket.get(), address.get(), address.size_bytes) == 0) return {};
   if (errno == ECONNREFUSED) return set_refused(to);
   base::Error error = base::system_error("connecting to the socket of rank " + std::to_string(to));
@@ -256,7 +256,7 @@ base::Result<> CourierBoot::connect_to(Rank to) {
 }
 
 // From the first message in either direction on, its end is news.
-base::Result<> CourierBoot::meet(Rank rank) {
+base::Result<> DatagramBoot::meet(Rank rank) {
   Peer& peer = peers_[rank];
   if (peer.seen != Seen::silent) return {};
   peer.seen = Seen::met;
@@ -266,7 +266,7 @@ base::Result<> CourierBoot::meet(Rank rank) {
   return peer.pidfd ? watch_.add(peer.pidfd.get(), EPOLLIN, pidfd_tag(rank)) : base::Result<>{};
 }
 
-base::Result<> CourierBoot::set_gone(Rank rank) {
+base::Result<> DatagramBoot::set_gone(Rank rank) {
   Peer& peer = peers_[rank];
   if (peer.seen == Seen::gone) return {};
   // What it sent before it ended lies in our socket already: datagrams are delivered on sending.
@@ -289,7 +289,7 @@ base::Result<> CourierBoot::set_gone(Rank rank) {
 // Its socket takes nothing: closed by a process that lives on, it was closed in order. A process
 // that was killed closes it too, before its pidfd tells of the end: so it is asked whether it is
 // ending, and only then whether it has ended.
-base::Result<> CourierBoot::set_refused(Rank rank) {
+base::Result<> DatagramBoot::set_refused(Rank rank) {
   Peer& peer = peers_[rank];
   pollfd process{.fd = peer.pidfd.get(), .events = POLLIN, .revents = 0};
   const bool ours = known_[rank].pid == own_.pid && known_[rank].same_pids;
@@ -298,7 +298,7 @@ base::Result<> CourierBoot::set_refused(Rank rank) {
   return set_gone(rank);
 }
 
-base::Result<> CourierBoot::leave() {
+base::Result<> DatagramBoot::leave() {
   if (std::exchange(leaving_, true)) return {};
   // From here on senders are refused; what came before is still there, and is answered.
   (void)::shutdown(socket_.get(), SHUT_RD);
@@ -310,11 +310,11 @@ base::Result<> CourierBoot::leave() {
     auto told = post(message->from, Kind::farewell, {});
     if (!told && outcome) outcome = told.error();
   }
-  if (messenger_) messenger_->leave();
+  if (side_channel_) side_channel_->leave();
   return outcome;
 }
 
-base::Result<> CourierBoot::drain_socket() {
+base::Result<> DatagramBoot::drain_socket() {
   std::array<std::byte, sizeof(DatagramHeader) + kMaxMessageBytes + 1> buffer;
   std::vector<Rank> senders;
   // Bounded: somebody's flood must not keep a rank here. What a dead peer left is at most one
@@ -339,7 +339,7 @@ base::Result<> CourierBoot::drain_socket() {
 
 // The sender, if the packet is a message of this job; it is in the inbox then, without descriptors
 // where this process may have no more: whoever expects them can say so.
-std::optional<Rank> CourierBoot::accept(Arrival arrival, std::span<const std::byte> packet) {
+std::optional<Rank> DatagramBoot::accept(Arrival arrival, std::span<const std::byte> packet) {
   DatagramHeader header;
   const bool is_cut = arrival.truncated && !arrival.lost_descriptors;
   if (is_cut || packet.size() < sizeof header) return std::nullopt;
@@ -367,8 +367,8 @@ std::optional<Rank> CourierBoot::accept(Arrival arrival, std::span<const std::by
   return header.from;
 }
 
-bool CourierBoot::sends_wait() const {
-  if (messenger_ && !messenger_->idle()) return true;
+bool DatagramBoot::sends_wait() const {
+  if (side_channel_ && !side_channel_->idle()) return true;
   return std::ranges::any_of(peers_,
                              [](const auto& entry) { return !entry.second.outbox.empty(); });
 }

@@ -1,4 +1,4 @@
-#include "boot/mail.hpp"
+#include "boot/side_frame.hpp"
 
 #include <sys/socket.h>
 
@@ -9,9 +9,9 @@
 
 namespace photon::boot {
 
-bool MailOut::push(MailKind kind, std::span<const std::byte> body) {
-  if (kind == MailKind::message && waiting_.size() >= kMaxQueuedMessages) return false;
-  const MailHead head{kind, static_cast<std::uint32_t>(body.size())};
+bool SideFrameWriter::push(SideFrameKind kind, std::span<const std::byte> body) {
+  if (kind == SideFrameKind::message && waiting_.size() >= kMaxQueuedMessages) return false;
+  const SideFrameHead head{kind, static_cast<std::uint32_t>(body.size())};
   const auto first = bytes_of(head);
   std::vector<std::byte> whole(first.begin(), first.end());
   whole.insert(whole.end(), body.begin(), body.end());
@@ -19,7 +19,7 @@ bool MailOut::push(MailKind kind, std::span<const std::byte> body) {
   return true;
 }
 
-Sent MailOut::flush(int socket) {
+Sent SideFrameWriter::flush(int socket) {
   while (!waiting_.empty()) {
     const auto rest = std::span(waiting_.front()).subspan(sent_bytes_);
     const ssize_t sent = ::send(socket, rest.data(), rest.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -38,12 +38,13 @@ Sent MailOut::flush(int socket) {
   return Sent::taken;
 }
 
-MailIn::Step MailIn::next(int socket) {
+SideFrameReader::Step SideFrameReader::next(int socket) {
   if (!has_head_) {
     const Step whole = fill(socket, std::as_writable_bytes(std::span(&head_, 1)));
     if (whole != Step::message) return whole;
-    const bool is_farewell = head_.kind == MailKind::farewell && head_.size_bytes == 0;
-    const bool is_message = head_.kind == MailKind::message && head_.size_bytes <= kMaxMessageBytes;
+    const bool is_farewell = head_.kind == SideFrameKind::farewell && head_.size_bytes == 0;
+    const bool is_message =
+        head_.kind == SideFrameKind::message && head_.size_bytes <= kMaxMessageBytes;
     if (is_farewell) return Step::farewell;
     if (!is_message) return Step::garbage;
     body_.resize(head_.size_bytes);
@@ -55,7 +56,7 @@ MailIn::Step MailIn::next(int socket) {
 }
 
 // message stands for "all of it is here".
-MailIn::Step MailIn::fill(int socket, std::span<std::byte> room) {
+SideFrameReader::Step SideFrameReader::fill(int socket, std::span<std::byte> room) {
   while (filled_ < room.size()) {
     const ssize_t got = ::recv(socket, room.data() + filled_, room.size() - filled_, MSG_DONTWAIT);
     if (got > 0) {

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "boot/messenger.hpp"
 #include "boot/silence.hpp"
+#include "boot/tcp_side_channel.hpp"
 
 namespace photon::boot {
 namespace {
@@ -16,14 +16,14 @@ constexpr std::ptrdiff_t kMostPending = 64;  // or the ranks, if they are more
 
 }  // namespace
 
-void Messenger::accept_pending(std::uint32_t listener) {
+void TcpSideChannel::accept_pending(std::uint32_t listener) {
   constexpr int kMostAtOnce = 16;
   for (int i = 0; i < kMostAtOnce; ++i)
     if (!accept_one(listener)) return;
 }
 
 // False: there are no more now.
-bool Messenger::accept_one(std::uint32_t listener) {
+bool TcpSideChannel::accept_one(std::uint32_t listener) {
   const int listening = listeners_.all[listener].socket.get();
   base::UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) {
@@ -46,14 +46,14 @@ bool Messenger::accept_one(std::uint32_t listener) {
   ways_in_.emplace(number, WayIn{.socket = std::move(socket),
                                  .handshake = Handshake::accept(*secret_, parties_),
                                  .due_ns = due_ns,
-                                 .mail = {}});
+                                 .frames = {}});
   wake_at(due_ns);
   hear_in(number);  // it may have spoken already
   return true;
 }
 
 // Of those who have not said who they are the oldest has had most time.
-void Messenger::make_room() {
+void TcpSideChannel::make_room() {
   const auto is_pending = [](const auto& entry) {
     return entry.second.state == WayIn::State::pending;
   };
@@ -64,7 +64,7 @@ void Messenger::make_room() {
 }
 
 // Bounded, so that one rank's flood does not keep us here: what is left stays in its socket.
-void Messenger::hear_in(std::uint32_t number) {
+void TcpSideChannel::hear_in(std::uint32_t number) {
   constexpr int kMostMessages = 64;
   for (int i = 0; i < kMostMessages; ++i) {
     const auto found = ways_in_.find(number);
@@ -72,21 +72,23 @@ void Messenger::hear_in(std::uint32_t number) {
     WayIn& way = found->second;
     if (way.state == WayIn::State::pending && !hear_pending(number, way)) return;
     const Rank from = way.handshake.from();
-    const MailIn::Step step = way.mail.next(way.socket.get());
+    const SideFrameReader::Step step = way.frames.next(way.socket.get());
     switch (step) {
-      case MailIn::Step::waits: return;
-      case MailIn::Step::ended: return end_in(number, "closed its connection without a farewell");
-      case MailIn::Step::garbage: return end_in(number, "sent what no rank of this library sends");
-      case MailIn::Step::message:
-      case MailIn::Step::farewell: break;
+      case SideFrameReader::Step::waits: return;
+      case SideFrameReader::Step::ended:
+        return end_in(number, "closed its connection without a farewell");
+      case SideFrameReader::Step::garbage:
+        return end_in(number, "sent what no rank of this library sends");
+      case SideFrameReader::Step::message:
+      case SideFrameReader::Step::farewell: break;
     }
     if (way.state == WayIn::State::proven && !seat(number, from)) return;
-    if (step == MailIn::Step::farewell) {
+    if (step == SideFrameReader::Step::farewell) {
       peers_[from].left = true;
       peers_[from].why = "has left";
       return tell_gone(from);
     }
-    const auto body = way.mail.body();
+    const auto body = way.frames.body();
     if (!leaving_)
       inbox_.push(
           {.from = from, .bytes = {body.begin(), body.end()}, .fds = {}, .is_by_network = true});
@@ -94,7 +96,7 @@ void Messenger::hear_in(std::uint32_t number) {
 }
 
 // Whether it has proved itself.
-bool Messenger::hear_pending(std::uint32_t number, WayIn& way) {
+bool TcpSideChannel::hear_pending(std::uint32_t number, WayIn& way) {
   switch (way.handshake.advance(way.socket.get())) {
     case Handshake::Step::waits: return false;
     case Handshake::Step::proven: break;
@@ -102,7 +104,7 @@ bool Messenger::hear_pending(std::uint32_t number, WayIn& way) {
     case Handshake::Step::open: refuse(number, "does not speak this protocol"); return false;
     case Handshake::Step::wrong_version:
       PHOTON_LOG(log_, warn, "bootstrap: who connects speaks version %u of the protocol, and we %u",
-                 way.handshake.version(), kMessengerProtocol.version);
+                 way.handshake.version(), kSideChannelProtocol.version);
       refuse(number, "speaks another version of the protocol");
       return false;
     case Handshake::Step::unexpected:
@@ -118,15 +120,15 @@ bool Messenger::hear_pending(std::uint32_t number, WayIn& way) {
     return false;
   }
   way.state = WayIn::State::proven;
-  MailOut farewell;
-  farewell.push(MailKind::farewell, {});
+  SideFrameWriter farewell;
+  farewell.push(SideFrameKind::farewell, {});
   if (leaving_) static_cast<void>(farewell.flush(way.socket.get()));
   return true;
 }
 
 // A rank that has dialed more than once sends by the connection that it took for open, and never by
 // another: so that is the one. False: it has one, or is gone.
-bool Messenger::seat(std::uint32_t number, Rank rank) {
+bool TcpSideChannel::seat(std::uint32_t number, Rank rank) {
   Peer& peer = peers_[rank];
   if (peer.gone || peer.in != 0 || peer.in_over) {
     refuse(number, "is no rank that was expected here");
@@ -137,7 +139,7 @@ bool Messenger::seat(std::uint32_t number, Rank rank) {
   return true;
 }
 
-void Messenger::end_in(std::uint32_t number, const char* why) {
+void TcpSideChannel::end_in(std::uint32_t number, const char* why) {
   const auto found = ways_in_.find(number);
   const bool was_seated = found->second.state == WayIn::State::seated;
   const bool was_proven = found->second.state == WayIn::State::proven;
@@ -158,7 +160,7 @@ void Messenger::end_in(std::uint32_t number, const char* why) {
 }
 
 // Null: it hung up, which is nobody's fault.
-void Messenger::refuse(std::uint32_t number, const char* why) {
+void TcpSideChannel::refuse(std::uint32_t number, const char* why) {
   if (const auto found = ways_in_.find(number); found != ways_in_.end()) {
     hang_up(found->second.socket);
     ways_in_.erase(found);

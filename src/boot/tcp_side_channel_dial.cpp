@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/resource_limits.hpp"
-#include "boot/messenger.hpp"
 #include "boot/silence.hpp"
+#include "boot/tcp_side_channel.hpp"
 #include "boot/tries.hpp"
 
 namespace photon::boot {
@@ -33,7 +33,7 @@ std::int64_t silence_ns(const base::Config& config) {
 
 }  // namespace
 
-void Messenger::dial(Rank to) {
+void TcpSideChannel::dial(Rank to) {
   WayOut& way = *peers_[to].out;
   const Address& at = way.tries.now();
   way.state = WayOut::State::dialing;
@@ -55,7 +55,7 @@ void Messenger::dial(Rank to) {
 }
 
 // Its next address, soon: not from here, for we may have been called by dial().
-void Messenger::dial_failed(Rank to, int trouble) {
+void TcpSideChannel::dial_failed(Rank to, int trouble) {
   WayOut& way = *peers_[to].out;
   hang_up(way.socket);
   way.handshake.reset();
@@ -71,7 +71,7 @@ void Messenger::dial_failed(Rank to, int trouble) {
 
 // Once more, later, if that may help: it does not where nobody listens any more, or the rank's own
 // way to us has ended.
-void Messenger::round_failed(Rank to) {
+void TcpSideChannel::round_failed(Rank to) {
   Peer& peer = peers_[to];
   WayOut& way = *peer.out;
   const int trouble = way.tries.trouble();
@@ -97,7 +97,7 @@ void Messenger::round_failed(Rank to) {
   end_out(to, "cannot be connected to (setting tcp_interface)");
 }
 
-void Messenger::hear_out(Rank to) {
+void TcpSideChannel::hear_out(Rank to) {
   const auto peer = peers_.find(to);
   if (peer == peers_.end() || !peer->second.out) return;
   switch (peer->second.out->state) {
@@ -110,7 +110,7 @@ void Messenger::hear_out(Rank to) {
 }
 
 // The socket has news, and the other side has not welcomed us.
-void Messenger::shake_hands(Rank to) {
+void TcpSideChannel::shake_hands(Rank to) {
   WayOut& way = *peers_[to].out;
   const int socket = way.socket.get();
   if (way.state == WayOut::State::dialing) {
@@ -142,23 +142,25 @@ void Messenger::shake_hands(Rank to) {
 }
 
 // Nothing comes that way but a farewell.
-void Messenger::hear_answers(Rank to) {
+void TcpSideChannel::hear_answers(Rank to) {
   Peer& peer = peers_[to];
   if (!peer.out || peer.out->state != WayOut::State::open) return;
   switch (peer.out->answers.next(peer.out->socket.get())) {
-    case MailIn::Step::waits: return;
-    case MailIn::Step::farewell: peer.left = true; return end_out(to, "has left");
-    case MailIn::Step::ended: return end_out(to, "closed its connection without a farewell");
-    case MailIn::Step::message:
-    case MailIn::Step::garbage: return end_out(to, "sent what no rank of this library sends");
+    case SideFrameReader::Step::waits: return;
+    case SideFrameReader::Step::farewell: peer.left = true; return end_out(to, "has left");
+    case SideFrameReader::Step::ended:
+      return end_out(to, "closed its connection without a farewell");
+    case SideFrameReader::Step::message:
+    case SideFrameReader::Step::garbage:
+      return end_out(to, "sent what no rank of this library sends");
   }
 }
 
 // The end of the connection is found by reading, after what may lie before it.
-void Messenger::flush(Rank to) {
+void TcpSideChannel::flush(Rank to) {
   WayOut& way = *peers_[to].out;
-  if (way.state != WayOut::State::open || (way.mail.empty() && !way.awaits_room)) return;
-  const bool awaits_room = way.mail.flush(way.socket.get()) == Sent::full;
+  if (way.state != WayOut::State::open || (way.frames.empty() && !way.awaits_room)) return;
+  const bool awaits_room = way.frames.flush(way.socket.get()) == Sent::full;
   await_confirmation();
   if (awaits_room == way.awaits_room) return;
   way.awaits_room = awaits_room;
@@ -166,12 +168,12 @@ void Messenger::flush(Rank to) {
   static_cast<void>(watch_.change(way.socket.get(), events, tag(Tagged::out, to)));
 }
 
-void Messenger::end_out(Rank to, const char* why) {
+void TcpSideChannel::end_out(Rank to, const char* why) {
   Peer& peer = peers_[to];
   WayOut& way = *peer.out;
   hang_up(way.socket);
   way.handshake.reset();
-  way.mail = {};
+  way.frames = {};
   way.state = WayOut::State::over;
   peer.why = why;
   // Without a way to it we cannot answer: it shall not wait for that, and hears that we are gone.
