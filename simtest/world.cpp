@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "api/handle.hpp"
-#include "boot/lane_switch.hpp"
+#include "boot/lane_demux.hpp"
 #include "simtest/conductor.hpp"
 #include "simtest/sim_boot.hpp"
 #include "simtest/unfenced.hpp"
@@ -92,7 +92,7 @@ World::World(const Settings& settings) : parts_(std::make_unique<Parts>(settings
 // One whole context, from its parts.
 ph_context* World::open(ph_rank rank, engine::KeySource keys) {
   const auto ranks = static_cast<std::uint32_t>(parts_->network->size());
-  auto boot = boot::LaneSwitch::front(
+  auto boot = boot::LaneDemux::front(
       std::make_unique<SimBoot>(rank, ranks, parts_->conductor, parts_->gathering));
   if (!boot) cannot_begin(boot.error());
   auto transport = std::make_unique<SimTransport>(parts_->config, rank, parts_->network);

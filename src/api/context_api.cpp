@@ -8,7 +8,7 @@
 #include "api/service_table.hpp"
 #include "base/finally.hpp"
 #include "base/resource_limits.hpp"
-#include "boot/lane_switch.hpp"
+#include "boot/lane_demux.hpp"
 #include "engine/event_source.hpp"
 #include "engine/peer_view.hpp"
 #include "service/coll/choosing.hpp"
@@ -72,7 +72,7 @@ base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) 
 
 base::Result<std::unique_ptr<ph_context>> create_over(const base::Config& settings,
                                                       std::unique_ptr<boot::Boot> real) {
-  auto boot = boot::LaneSwitch::front(std::move(real));
+  auto boot = boot::LaneDemux::front(std::move(real));
   if (!boot) return boot.error();
   auto transport = open_transport(settings, **boot);
   if (!transport) return transport.error();

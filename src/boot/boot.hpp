@@ -1,6 +1,6 @@
 // Who the ranks are, and a slow side channel that carries descriptors between ranks of one host.
 // Invariant: messages between two ranks arrive in order, whole, or not at all (then `gone` says
-// so). Owner: the Context; one thread at a time: lane_switch.hpp sees to that.
+// so). Owner: the Context; one thread at a time: lane_demux.hpp sees to that.
 //
 // Three kinds, chosen by open(): the launcher's socket (photonrun), the caller's callbacks with a
 // datagram socket per rank in the abstract namespace and a TCP side channel between hosts, and a

@@ -17,7 +17,7 @@
 
 #include "base/clock.hpp"
 #include "base/config.hpp"
-#include "boot/lane_switch.hpp"
+#include "boot/lane_demux.hpp"
 #include "hosts_boot.hpp"
 #include "memory_boot.hpp"
 #include "peer.hpp"
@@ -62,7 +62,7 @@ class TransportHarness {
                    base::Config config = small_config())
       : config_(config), patience_ns_(kind.patience_ns), memory_(ranks_count), peers_(ranks_count) {
     on_threads([&](transport::Rank rank) {
-      auto boot = std::move(*boot::LaneSwitch::front(
+      auto boot = std::move(*boot::LaneDemux::front(
           std::make_unique<HostsBoot>(memory_.boot(rank), kind.hosts_count)));
       auto transport = kind.open(config_, *boot);
       if (!transport) throw std::runtime_error("open: " + transport.error().what);

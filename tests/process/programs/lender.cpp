@@ -24,7 +24,7 @@
 #include "api/open_transport.hpp"
 #include "base/clock.hpp"
 #include "boot/callback_boot.hpp"
-#include "boot/lane_switch.hpp"
+#include "boot/lane_demux.hpp"
 #include "engine/engine.hpp"
 #include "rank_calls.hpp"
 #include "service/service.hpp"
@@ -97,7 +97,7 @@ struct OwnRank {
     demand(static_cast<bool>(settings), "settings");
     auto real = boot::CallbackBoot::open(bootstrap, *settings);
     demand(static_cast<bool>(real), "boot");
-    auto boot = boot::LaneSwitch::front(std::move(*real));
+    auto boot = boot::LaneDemux::front(std::move(*real));
     demand(static_cast<bool>(boot), "lanes");
     auto opened = api::open_transport(*settings, **boot);
     demand(static_cast<bool>(opened), "transport");

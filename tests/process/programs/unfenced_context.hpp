@@ -12,7 +12,7 @@
 #include "api/handle.hpp"
 #include "api/open_transport.hpp"
 #include "boot/callback_boot.hpp"
-#include "boot/lane_switch.hpp"
+#include "boot/lane_demux.hpp"
 #include "simtest/unfenced.hpp"
 
 namespace photon::test {
@@ -22,7 +22,7 @@ inline ph_context* unfenced(const ph_config& config) {
   if (!settings) return nullptr;
   auto real = boot::CallbackBoot::open(*config.bootstrap, *settings);
   if (!real) return nullptr;
-  auto boot = boot::LaneSwitch::front(std::move(*real));
+  auto boot = boot::LaneDemux::front(std::move(*real));
   if (!boot) return nullptr;
   auto transport = api::open_transport(*settings, **boot);
   if (!transport) return nullptr;

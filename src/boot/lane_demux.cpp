@@ -1,4 +1,4 @@
-#include "boot/lane_switch.hpp"
+#include "boot/lane_demux.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -25,15 +25,15 @@ Message gone_message(Rank rank, const char* why) {
 // A lane's view of the switch.
 class LaneBoot final : public Boot {
  public:
-  LaneBoot(std::shared_ptr<LaneSwitch> lanes, std::uint32_t number,
-           std::shared_ptr<LaneSwitch::Desk> desk, Watch watch)
+  LaneBoot(std::shared_ptr<LaneDemux> lanes, std::uint32_t number,
+           std::shared_ptr<LaneDemux::LaneInbox> lane_inbox, Watch watch)
       : lanes_(std::move(lanes)),
         number_(number),
-        desk_(std::move(desk)),
+        lane_inbox_(std::move(lane_inbox)),
         watch_(std::move(watch)) {}
   ~LaneBoot() override { lanes_->drop(number_); }
 
-  static base::Result<std::unique_ptr<Boot>> open(const std::shared_ptr<LaneSwitch>& lanes,
+  static base::Result<std::unique_ptr<Boot>> open(const std::shared_ptr<LaneDemux>& lanes,
                                                   std::uint32_t number);
 
   Rank rank() const override { return lanes_->real().rank(); }
@@ -74,8 +74,8 @@ class LaneBoot final : public Boot {
   }
   bool has_left(Rank rank) const override {
     {
-      const std::scoped_lock lock(desk_->mutex);
-      if (desk_->left.contains(rank)) return true;
+      const std::scoped_lock lock(lane_inbox_->mutex);
+      if (lane_inbox_->left.contains(rank)) return true;
     }
     return lanes_->has_left(rank);
   }
@@ -101,27 +101,27 @@ class LaneBoot final : public Boot {
     return {PH_ERR_STATE, 0, "collectives are the context's, not a lane's", PH_ANY_RANK};
   }
   base::Result<std::optional<Message>> take() {
-    const std::scoped_lock lock(desk_->mutex);
-    if (auto message = desk_->inbox.pop()) {
+    const std::scoped_lock lock(lane_inbox_->mutex);
+    if (auto message = lane_inbox_->inbox.pop()) {
       if (number_ != 0) met_.insert(message->from);
       return message;
     }
-    if (!desk_->failure) return std::optional<Message>{};
-    const base::Error why = std::move(*desk_->failure);
-    desk_->failure.reset();
-    desk_->inbox.set_readable(false);
+    if (!lane_inbox_->failure) return std::optional<Message>{};
+    const base::Error why = std::move(*lane_inbox_->failure);
+    lane_inbox_->failure.reset();
+    lane_inbox_->inbox.set_readable(false);
     return why;
   }
 
-  const std::shared_ptr<LaneSwitch> lanes_;
+  const std::shared_ptr<LaneDemux> lanes_;
   const std::uint32_t number_;
-  const std::shared_ptr<LaneSwitch::Desk> desk_;
+  const std::shared_ptr<LaneDemux::LaneInbox> lane_inbox_;
   const Watch watch_;
   std::set<Rank> met_;  // who has to hear that this lane was closed
   std::set<Rank> blamed_;
 };
 
-base::Result<std::unique_ptr<Boot>> LaneBoot::open(const std::shared_ptr<LaneSwitch>& lanes,
+base::Result<std::unique_ptr<Boot>> LaneBoot::open(const std::shared_ptr<LaneDemux>& lanes,
                                                    std::uint32_t number) {
   auto inbox = Inbox::create();
   if (!inbox) return inbox.error();
@@ -130,68 +130,68 @@ base::Result<std::unique_ptr<Boot>> LaneBoot::open(const std::shared_ptr<LaneSwi
   for (const int fd : {lanes->real().poll_fd(), inbox->fd()})
     if (fd >= 0)
       if (auto added = watch->add(fd, EPOLLIN, 0); !added) return added.error();
-  auto desk = std::make_shared<LaneSwitch::Desk>(std::move(*inbox));
-  if (auto opened = lanes->open(number, desk); !opened) return opened.error();
+  auto lane_inbox = std::make_shared<LaneDemux::LaneInbox>(std::move(*inbox));
+  if (auto opened = lanes->open(number, lane_inbox); !opened) return opened.error();
   return std::unique_ptr<Boot>(
-      std::make_unique<LaneBoot>(lanes, number, std::move(desk), std::move(*watch)));
+      std::make_unique<LaneBoot>(lanes, number, std::move(lane_inbox), std::move(*watch)));
 }
 
 }  // namespace
 
-base::Result<std::unique_ptr<Boot>> LaneSwitch::front(std::unique_ptr<Boot> real) {
-  return LaneBoot::open(std::make_shared<LaneSwitch>(std::move(real)), 0);
+base::Result<std::unique_ptr<Boot>> LaneDemux::front(std::unique_ptr<Boot> real) {
+  return LaneBoot::open(std::make_shared<LaneDemux>(std::move(real)), 0);
 }
 
-base::Result<> LaneSwitch::open(std::uint32_t number, const std::shared_ptr<Desk>& desk) {
+base::Result<> LaneDemux::open(std::uint32_t number, const std::shared_ptr<LaneInbox>& lane_inbox) {
   const std::scoped_lock lock(mutex_);
-  const char* why = closed_.contains(number)  ? " was closed, and a number is used once"
-                    : desks_.contains(number) ? " is open already"
-                                              : nullptr;
+  const char* why = closed_.contains(number)         ? " was closed, and a number is used once"
+                    : lane_inboxes_.contains(number) ? " is open already"
+                                                     : nullptr;
   if (why != nullptr)
     return base::Error{PH_ERR_STATE, 0, "lane " + std::to_string(number) + why, PH_ANY_RANK};
   if (failure_) {
-    desk->failure = failure_;
-    desk->inbox.set_readable(true);
+    lane_inbox->failure = failure_;
+    lane_inbox->inbox.set_readable(true);
   }
-  desks_.emplace(number, desk);
+  lane_inboxes_.emplace(number, lane_inbox);
   if (const auto kept = kept_.extract(number); !kept.empty()) {
     for (Message& message : kept.mapped()) {
       --kept_counts_[message.from];
-      put(*desk, std::move(message));
+      put(*lane_inbox, std::move(message));
     }
   }
-  for (const auto& [rank, reason] : gone_) put(*desk, gone_message(rank, reason));
+  for (const auto& [rank, reason] : gone_) put(*lane_inbox, gone_message(rank, reason));
   return {};
 }
 
-void LaneSwitch::close(std::uint32_t number, const std::set<Rank>& met) {
+void LaneDemux::close(std::uint32_t number, const std::set<Rank>& met) {
   const std::scoped_lock lock(mutex_);
   if (closed_.contains(number)) return;
   closed_.add(number);
   for (const Rank rank : met)
     if (rank != real_->rank()) answer(number, rank, What::closed);
-  Desk& desk = *desks_.at(number);
+  LaneInbox& lane_inbox = *lane_inboxes_.at(number);
   std::deque<Message> unread;
   {
-    const std::scoped_lock inner(desk.mutex);
-    while (auto message = desk.inbox.pop()) unread.push_back(std::move(*message));
+    const std::scoped_lock inner(lane_inbox.mutex);
+    while (auto message = lane_inbox.inbox.pop()) unread.push_back(std::move(*message));
   }
   answer_unread(number, unread);
 }
 
-void LaneSwitch::drop(std::uint32_t number) {
+void LaneDemux::drop(std::uint32_t number) {
   const std::scoped_lock lock(mutex_);
   closed_.add(number);
-  desks_.erase(number);
+  lane_inboxes_.erase(number);
 }
 
-void LaneSwitch::answer_unread(std::uint32_t number, const std::deque<Message>& messages) {
+void LaneDemux::answer_unread(std::uint32_t number, const std::deque<Message>& messages) {
   for (const Message& message : messages)
     if (message.kind == Message::Kind::data) answer(number, message.from, What::closed);
 }
 
-base::Result<bool> LaneSwitch::send(std::uint32_t number, Rank to, std::span<const std::byte> bytes,
-                                    std::span<const int> fds) {
+base::Result<bool> LaneDemux::send(std::uint32_t number, Rank to, std::span<const std::byte> bytes,
+                                   std::span<const int> fds) {
   const std::scoped_lock lock(mutex_);
   if (number == 0) return real_->send(to, bytes, fds);
   const Envelope envelope{kMagic, number, What::data};
@@ -202,15 +202,15 @@ base::Result<bool> LaneSwitch::send(std::uint32_t number, Rank to, std::span<con
 }
 
 // A queue that is full loses it: then that rank finds out from our bye, or from our end.
-void LaneSwitch::answer(std::uint32_t number, Rank to, What what) {
+void LaneDemux::answer(std::uint32_t number, Rank to, What what) {
   const Envelope envelope{kMagic, number, what};
   static_cast<void>(real_->send(to, bytes_of(envelope), {}));
 }
 
-void LaneSwitch::sort(std::uint32_t number) {
+void LaneDemux::sort(std::uint32_t number) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || failure_) return;
-  const Desk* own = desks_.at(number).get();
+  const LaneInbox* own = lane_inboxes_.at(number).get();
   for (int i = 0; i < kMostSorted; ++i) {
     auto received = real_->receive();
     if (!received) return fail(received.error());
@@ -218,17 +218,17 @@ void LaneSwitch::sort(std::uint32_t number) {
   }
 }
 
-void LaneSwitch::fail(const base::Error& why) {
+void LaneDemux::fail(const base::Error& why) {
   failure_ = why;
-  for (const auto& [number, desk] : desks_) {
-    const std::scoped_lock lock(desk->mutex);
-    desk->failure = why;
-    desk->inbox.set_readable(true);
+  for (const auto& [number, lane_inbox] : lane_inboxes_) {
+    const std::scoped_lock lock(lane_inbox->mutex);
+    lane_inbox->failure = why;
+    lane_inbox->inbox.set_readable(true);
   }
 }
 
-// The desk that it went to, if it was one.
-LaneSwitch::Desk* LaneSwitch::route(Message message) {
+// The lane_inbox that it went to, if it was one.
+LaneDemux::LaneInbox* LaneDemux::route(Message message) {
   if (message.kind == Message::Kind::gone) {
     tell_gone(std::move(message));
     return nullptr;
@@ -239,11 +239,11 @@ LaneSwitch::Desk* LaneSwitch::route(Message message) {
   if (envelope.magic == kMagic && envelope.lane != 0 && envelope.what <= What::refused)
     return take_for(envelope, std::move(message));
   // Whatever else it is, lane 0 judges it.
-  const auto desk = desks_.find(0);
-  return desk == desks_.end() ? nullptr : put(*desk->second, std::move(message));
+  const auto lane_inbox = lane_inboxes_.find(0);
+  return lane_inbox == lane_inboxes_.end() ? nullptr : put(*lane_inbox->second, std::move(message));
 }
 
-LaneSwitch::Desk* LaneSwitch::take_for(const Envelope& envelope, Message message) {
+LaneDemux::LaneInbox* LaneDemux::take_for(const Envelope& envelope, Message message) {
   message.bytes.erase(message.bytes.begin(), message.bytes.begin() + sizeof envelope);
   if (envelope.what != What::data) {
     message.kind = Message::Kind::gone;
@@ -252,12 +252,12 @@ LaneSwitch::Desk* LaneSwitch::take_for(const Envelope& envelope, Message message
                                                 : "keeps no more messages for lanes not opened";
     message.left = envelope.what == What::closed;
   }
-  const auto desk = desks_.find(envelope.lane);
+  const auto lane_inbox = lane_inboxes_.find(envelope.lane);
   const bool is_data = message.kind == Message::Kind::data;
   if (closed_.contains(envelope.lane)) {
     if (is_data) answer(envelope.lane, message.from, What::closed);
-  } else if (desk != desks_.end()) {
-    return put(*desk->second, std::move(message));
+  } else if (lane_inbox != lane_inboxes_.end()) {
+    return put(*lane_inbox->second, std::move(message));
   } else if (knows(envelope.lane, message)) {
     return nullptr;
   } else if (is_data && kept_counts_[message.from] >= kMostKept) {
@@ -268,14 +268,14 @@ LaneSwitch::Desk* LaneSwitch::take_for(const Envelope& envelope, Message message
   return nullptr;
 }
 
-void LaneSwitch::keep(std::uint32_t number, Message message) {
+void LaneDemux::keep(std::uint32_t number, Message message) {
   ++kept_counts_[message.from];
   kept_[number].push_back(std::move(message));
 }
 
 // Of one rank a lane that is not open needs to be told one thing of each kind: who offers, that it
 // should look, that it need not.
-bool LaneSwitch::knows(std::uint32_t number, const Message& message) const {
+bool LaneDemux::knows(std::uint32_t number, const Message& message) const {
   const auto kept = kept_.find(number);
   if (kept == kept_.end() || !message.fds.empty()) return false;
   return std::any_of(kept->second.begin(), kept->second.end(), [&](const Message& one) {
@@ -284,66 +284,67 @@ bool LaneSwitch::knows(std::uint32_t number, const Message& message) const {
   });
 }
 
-void LaneSwitch::tell_gone(Message message) {
+void LaneDemux::tell_gone(Message message) {
   gone_.emplace(message.from, message.why);
-  for (const auto& [number, desk] : desks_) put(*desk, gone_message(message.from, message.why));
+  for (const auto& [number, lane_inbox] : lane_inboxes_)
+    put(*lane_inbox, gone_message(message.from, message.why));
 }
 
-LaneSwitch::Desk* LaneSwitch::put(Desk& desk, Message message) {
-  const std::scoped_lock lock(desk.mutex);
-  if (message.left) desk.left.insert(message.from);
-  desk.inbox.push(std::move(message));
-  return &desk;
+LaneDemux::LaneInbox* LaneDemux::put(LaneInbox& lane_inbox, Message message) {
+  const std::scoped_lock lock(lane_inbox.mutex);
+  if (message.left) lane_inbox.left.insert(message.from);
+  lane_inbox.inbox.push(std::move(message));
+  return &lane_inbox;
 }
 
-bool LaneSwitch::idle() {
+bool LaneDemux::idle() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   return lock && real_->idle();
 }
 
-base::Result<> LaneSwitch::leave() {
+base::Result<> LaneDemux::leave() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [number, messages] : kept_) answer_unread(number, messages);
   return real_->leave();
 }
 
-bool LaneSwitch::has_left(Rank rank) {
+bool LaneDemux::has_left(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return real_->has_left(rank);
 }
 
-void LaneSwitch::blame(Rank rank) {
+void LaneDemux::blame(Rank rank) {
   const std::scoped_lock lock(mutex_);
   real_->blame(rank);
 }
 
-std::uint32_t LaneSwitch::local_size() {
+std::uint32_t LaneDemux::local_size() {
   const std::scoped_lock lock(mutex_);
   return real_->local_size();
 }
 
-bool LaneSwitch::knows(Rank rank) {
+bool LaneDemux::knows(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return real_->knows(rank);
 }
 
-std::optional<Address> LaneSwitch::met_at(Rank rank) {
+std::optional<Address> LaneDemux::met_at(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return real_->met_at(rank);
 }
 
-bool LaneSwitch::passes_descriptors(Rank rank) {
+bool LaneDemux::passes_descriptors(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return real_->passes_descriptors(rank);
 }
 
-base::Result<Rank> LaneSwitch::connect(std::span<const std::byte> address) {
+base::Result<Rank> LaneDemux::connect(std::span<const std::byte> address) {
   const std::scoped_lock lock(mutex_);
   return real_->connect(address);
 }
 
 template <class Collective>
-base::Result<> LaneSwitch::collect(Collective collective, const Serve& serve) {
+base::Result<> LaneDemux::collect(Collective collective, const Serve& serve) {
   std::unique_lock lock(mutex_, std::defer_lock);
   const bool is_locked = !real_->collects_alone();
   if (is_locked) lock.lock();

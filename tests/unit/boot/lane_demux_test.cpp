@@ -1,5 +1,5 @@
 // Messages of many lanes over one bootstrap: each finds its lane, whoever receives it.
-#include "boot/lane_switch.hpp"
+#include "boot/lane_demux.hpp"
 
 #include "boot_ranks.hpp"
 #include "support/memory_boot.hpp"
@@ -9,11 +9,11 @@ namespace {
 
 using Kind = boot::Message::Kind;
 
-class LaneSwitchTest : public testing::Test {
+class LaneDemuxTest : public testing::Test {
  protected:
-  LaneSwitchTest() {
+  LaneDemuxTest() {
     for (ph_rank rank = 0; rank < 2; ++rank)
-      front_[rank] = std::move(*boot::LaneSwitch::front(job_.boot(rank)));
+      front_[rank] = std::move(*boot::LaneDemux::front(job_.boot(rank)));
   }
   std::unique_ptr<boot::Boot> open(ph_rank rank, std::uint32_t number) {
     auto lane = front_[rank]->open_lane(number);
@@ -40,7 +40,7 @@ class LaneSwitchTest : public testing::Test {
   std::unique_ptr<boot::Boot> front_[2];
 };
 
-TEST_F(LaneSwitchTest, a_message_comes_out_at_the_lane_of_the_same_number) {
+TEST_F(LaneDemuxTest, a_message_comes_out_at_the_lane_of_the_same_number) {
   const auto a1 = open(0, 1), a2 = open(0, 2), b2 = open(1, 2), b1 = open(1, 1);
   send(*a1, 1, "one");
   send(*a2, 1, "two");
@@ -55,7 +55,7 @@ TEST_F(LaneSwitchTest, a_message_comes_out_at_the_lane_of_the_same_number) {
   EXPECT_EQ(b1->secret(), front_[1]->secret());
 }
 
-TEST_F(LaneSwitchTest, descriptors_travel_with_it) {
+TEST_F(LaneDemuxTest, descriptors_travel_with_it) {
   const auto a = open(0, 9), b = open(1, 9);
   const base::UniqueFd event(::eventfd(0, EFD_CLOEXEC));
   const int fds[] = {event.get()};
@@ -69,7 +69,7 @@ TEST_F(LaneSwitchTest, descriptors_travel_with_it) {
   EXPECT_EQ(value, 3u);
 }
 
-TEST_F(LaneSwitchTest, who_receives_wakes_the_lane_that_the_message_is_for) {
+TEST_F(LaneDemuxTest, who_receives_wakes_the_lane_that_the_message_is_for) {
   const auto a = open(0, 1), b1 = open(1, 1), b2 = open(1, 2);
   EXPECT_FALSE(is_readable(b1->poll_fd()));
   send(*a, 1, "for lane 1");
@@ -81,7 +81,7 @@ TEST_F(LaneSwitchTest, who_receives_wakes_the_lane_that_the_message_is_for) {
   EXPECT_FALSE(is_readable(b1->poll_fd()));
 }
 
-TEST_F(LaneSwitchTest, what_comes_before_a_lane_is_opened_is_kept_in_order) {
+TEST_F(LaneDemuxTest, what_comes_before_a_lane_is_opened_is_kept_in_order) {
   const auto a = open(0, 3);
   send(*a, 1, "first");
   send(*a, 1, "second");
@@ -91,7 +91,7 @@ TEST_F(LaneSwitchTest, what_comes_before_a_lane_is_opened_is_kept_in_order) {
   EXPECT_EQ(take(*b), (Texts{"first", "second"}));
 }
 
-TEST_F(LaneSwitchTest, more_than_can_be_kept_is_refused_and_nothing_is_dropped_in_silence) {
+TEST_F(LaneDemuxTest, more_than_can_be_kept_is_refused_and_nothing_is_dropped_in_silence) {
   const auto a = open(0, 3);
   int sent = 0;
   for (Texts told; told.empty() && sent < 1000; ++sent) {
@@ -104,7 +104,7 @@ TEST_F(LaneSwitchTest, more_than_can_be_kept_is_refused_and_nothing_is_dropped_i
   EXPECT_EQ(take(*open(1, 3)).size(), static_cast<std::size_t>(sent - 1));
 }
 
-TEST_F(LaneSwitchTest, the_same_hint_is_kept_once) {
+TEST_F(LaneDemuxTest, the_same_hint_is_kept_once) {
   const auto a = open(0, 3);
   for (int i = 0; i < 200; ++i) {
     send(*a, 1, "look");
@@ -114,7 +114,7 @@ TEST_F(LaneSwitchTest, the_same_hint_is_kept_once) {
   EXPECT_EQ(take(*open(1, 3)), Texts{"look"});
 }
 
-TEST_F(LaneSwitchTest, a_number_is_open_once_and_never_again) {
+TEST_F(LaneDemuxTest, a_number_is_open_once_and_never_again) {
   auto lane = open(0, 4);
   EXPECT_EQ(front_[0]->open_lane(4).error().status, PH_ERR_STATE);
   EXPECT_EQ(lane->open_lane(4).error().status, PH_ERR_STATE) << "asked through another lane";
@@ -127,7 +127,7 @@ TEST_F(LaneSwitchTest, a_number_is_open_once_and_never_again) {
   EXPECT_EQ(front_[0]->open_lane(5).error().status, PH_ERR_STATE);
 }
 
-TEST_F(LaneSwitchTest, who_has_met_a_lane_is_told_that_it_was_closed) {
+TEST_F(LaneDemuxTest, who_has_met_a_lane_is_told_that_it_was_closed) {
   const auto a = open(0, 1);
   auto b = open(1, 1);
   send(*a, 1, "hello");
@@ -138,7 +138,7 @@ TEST_F(LaneSwitchTest, who_has_met_a_lane_is_told_that_it_was_closed) {
   EXPECT_FALSE(front_[0]->has_left(1)) << "it is still in the job";
 }
 
-TEST_F(LaneSwitchTest, who_writes_to_a_lane_that_was_closed_is_told_so) {
+TEST_F(LaneDemuxTest, who_writes_to_a_lane_that_was_closed_is_told_so) {
   const auto a = open(0, 1);
   auto b = open(1, 1);
   send(*a, 1, "not read in time");
@@ -151,7 +151,7 @@ TEST_F(LaneSwitchTest, who_writes_to_a_lane_that_was_closed_is_told_so) {
   EXPECT_EQ(take(*a), Texts{"gone: has closed this lane"});
 }
 
-TEST_F(LaneSwitchTest, a_rank_that_ends_is_gone_from_every_lane_and_kept_messages_come_first) {
+TEST_F(LaneDemuxTest, a_rank_that_ends_is_gone_from_every_lane_and_kept_messages_come_first) {
   const auto b1 = open(1, 1), b2 = open(1, 2);
   auto a3 = open(0, 3);
   send(*a3, 1, "before its end");
@@ -167,7 +167,7 @@ TEST_F(LaneSwitchTest, a_rank_that_ends_is_gone_from_every_lane_and_kept_message
   EXPECT_EQ(take(*open(1, 4)), ended) << "who waits for it there is told, too";
 }
 
-TEST_F(LaneSwitchTest, what_is_no_envelope_is_for_lane_0_to_judge) {
+TEST_F(LaneDemuxTest, what_is_no_envelope_is_for_lane_0_to_judge) {
   const auto b1 = open(1, 1);
   const std::uint64_t magic_alone = 0x00'65'6e'61'6c'68'70'00ULL;
   send(*front_[0], 1, "garbage that is longer than an envelope");
@@ -182,7 +182,7 @@ TEST_F(LaneSwitchTest, what_is_no_envelope_is_for_lane_0_to_judge) {
   EXPECT_EQ(take(*front_[1]).size(), 4u);
 }
 
-TEST_F(LaneSwitchTest, collectives_are_lane_0s) {
+TEST_F(LaneDemuxTest, collectives_are_lane_0s) {
   const auto lane = open(0, 1);
   EXPECT_EQ(lane->barrier({}).error().status, PH_ERR_STATE);
   EXPECT_EQ(lane->allgather({}, {}, {}).error().status, PH_ERR_STATE);

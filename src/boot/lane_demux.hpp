@@ -11,9 +11,9 @@
 // What is for lane 0 travels as it is; what is for another one behind an Envelope.
 // Invariants: messages of one rank for one lane stay in order; the end of a rank is told to every
 // lane's boot, to those opened later after what was kept for them.
-// Lock order: the real boot's mutex, then a desk's. A receiver that finds the real boot busy takes
-// what lies in its inbox: whoever is there hands it the rest.
-// Owner: the boots of the lanes together (shared_ptr). Threads: one a lane at a time.
+// Lock order: the real boot's mutex, then a lane_inbox's. A receiver that finds the real boot busy
+// takes what lies in its inbox: whoever is there hands it the rest. Owner: the boots of the lanes
+// together (shared_ptr). Threads: one a lane at a time.
 #pragma once
 
 #include <deque>
@@ -31,16 +31,16 @@
 
 namespace photon::boot {
 
-class LaneSwitch {
+class LaneDemux {
  public:
   // The boot of lane 0; its open_lane() makes the others.
   static base::Result<std::unique_ptr<Boot>> front(std::unique_ptr<Boot> real);
 
-  explicit LaneSwitch(std::unique_ptr<Boot> real) : real_(std::move(real)) {}
+  explicit LaneDemux(std::unique_ptr<Boot> real) : real_(std::move(real)) {}
 
   // What lies ready for a lane.
-  struct Desk {
-    explicit Desk(Inbox made) : inbox(std::move(made)) {}
+  struct LaneInbox {
+    explicit LaneInbox(Inbox made) : inbox(std::move(made)) {}
     std::mutex mutex;
     Inbox inbox;
     std::optional<base::Error> failure;  // of the real boot, to be told once
@@ -48,14 +48,14 @@ class LaneSwitch {
   };
 
   Boot& real() noexcept { return *real_; }
-  base::Result<> open(std::uint32_t number, const std::shared_ptr<Desk>& desk);
+  base::Result<> open(std::uint32_t number, const std::shared_ptr<LaneInbox>& lane_inbox);
   // The lane takes no message any more: said to those it has met, and to whom it has not answered.
   void close(std::uint32_t number, const std::set<Rank>& met);
   void drop(std::uint32_t number);  // its boot ends
   base::Result<bool> send(std::uint32_t number, Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds);
-  // Moves what has arrived to the desks, up to a message for this lane, unless somebody else is at
-  // it.
+  // Moves what has arrived to the lane_inboxes, up to a message for this lane, unless somebody else
+  // is at it.
   void sort(std::uint32_t number);
   bool idle();
   base::Result<> leave();
@@ -81,11 +81,11 @@ class LaneSwitch {
   static constexpr std::uint64_t kMagic = 0x00'65'6e'61'6c'68'70'00ULL;
   static constexpr std::size_t kMostKept = 64;  // of one rank; each holds a few descriptors
 
-  Desk* route(Message message);
+  LaneInbox* route(Message message);
   void tell_gone(Message message);
-  Desk* put(Desk& desk, Message message);
+  LaneInbox* put(LaneInbox& lane_inbox, Message message);
   void answer_unread(std::uint32_t number, const std::deque<Message>& messages);
-  Desk* take_for(const Envelope& envelope, Message message);
+  LaneInbox* take_for(const Envelope& envelope, Message message);
   void keep(std::uint32_t number, Message message);
   bool knows(std::uint32_t number, const Message& message) const;
   void answer(std::uint32_t number, Rank to, What what);
@@ -93,7 +93,7 @@ class LaneSwitch {
 
   std::mutex mutex_;  // of all below
   const std::unique_ptr<Boot> real_;
-  std::map<std::uint32_t, std::shared_ptr<Desk>> desks_;
+  std::map<std::uint32_t, std::shared_ptr<LaneInbox>> lane_inboxes_;
   NumberSet closed_;
   std::map<std::uint32_t, std::deque<Message>> kept_;
   std::map<Rank, std::size_t> kept_counts_;
