@@ -153,7 +153,7 @@ class TcpSideChannel {
   // tcp_side_channel_clock.cpp
   void on_clock();
   void dial_or_give_up(std::int64_t now_ns);
-  void look_for_silence(std::int64_t now_ns);
+  void check_keepalive(std::int64_t now_ns);
   void await_confirmation();
   void wake_at(std::int64_t at_ns);
   std::int64_t next_due_ns() const;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "boot/silence.hpp"
+#include "boot/keepalive.hpp"
 #include "boot/tcp_side_channel.hpp"
 
 namespace photon::boot {
@@ -25,7 +25,7 @@ void TcpSideChannel::on_clock() {
       refuse(number, "said not who it is");
   }
   dial_or_give_up(now_ns);
-  if (look_ns_ != 0 && look_ns_ <= now_ns) look_for_silence(now_ns);
+  if (look_ns_ != 0 && look_ns_ <= now_ns) check_keepalive(now_ns);
   if (const std::int64_t next_ns = next_due_ns(); next_ns != 0) wake_at(next_ns);
 }
 
@@ -47,7 +47,7 @@ void TcpSideChannel::dial_or_give_up(std::int64_t now_ns) {
 }
 
 // Keep-alive does it for the ways in, and for those out by which nothing is under way.
-void TcpSideChannel::look_for_silence(std::int64_t now_ns) {
+void TcpSideChannel::check_keepalive(std::int64_t now_ns) {
   const std::int64_t limit_ns = static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
   look_ns_ = 0;
   std::vector<Rank> silent;
@@ -56,7 +56,7 @@ void TcpSideChannel::look_for_silence(std::int64_t now_ns) {
                                    peer.out->state == WayOut::State::open);
     if (!says || is_all_confirmed(peer.out->socket.get())) continue;
     WayOut& way = *peer.out;
-    look_ns_ = now_ns + kSilenceLookNs;
+    look_ns_ = now_ns + kKeepaliveCheckNs;
     const std::int64_t owed = owed_ns(way.socket.get(), way.owes_since_ns, now_ns);
     way.owes_since_ns = owed == 0 ? 0 : now_ns - owed;
     if (owed >= limit_ns) silent.push_back(rank);
@@ -70,7 +70,7 @@ void TcpSideChannel::look_for_silence(std::int64_t now_ns) {
 // After every send: cheap, and it says nothing yet.
 void TcpSideChannel::await_confirmation() {
   if (look_ns_ != 0) return;
-  look_ns_ = time_.now_ns() + kSilenceLookNs;
+  look_ns_ = time_.now_ns() + kKeepaliveCheckNs;
   wake_at(look_ns_);
 }
 

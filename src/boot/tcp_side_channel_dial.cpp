@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/resource_limits.hpp"
-#include "boot/silence.hpp"
+#include "boot/keepalive.hpp"
 #include "boot/tcp_side_channel.hpp"
 #include "boot/tries.hpp"
 

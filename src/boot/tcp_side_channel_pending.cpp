@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "boot/silence.hpp"
+#include "boot/keepalive.hpp"
 #include "boot/tcp_side_channel.hpp"
 
 namespace photon::boot {

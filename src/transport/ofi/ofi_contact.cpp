@@ -208,7 +208,7 @@ void OfiTransport::on_handshake(OfiPeer* peer, const MessageHead& head,
   if (step == OfiHandshake::Step::waits || step == OfiHandshake::Step::open) {
     peer->said_ns = time_.now_ns();
     peer->said_again = 0;
-    peer->silence.heard();
+    peer->keepalive.heard();
   }
   switch (step) {
     case OfiHandshake::Step::late: return;

@@ -112,7 +112,7 @@ void OfiTransport::piece_over(const Operation& operation) {
   if (slot.state != Pieces::Slot::State::under_way) return;
   if (slot.is_lost() && peer->state != OfiPeer::State::ended) return piece_failed(operation);
   answer_done(slot, PH_OK);
-  peer->silence.heard();
+  peer->keepalive.heard();
   peer->pieces->over(slot);
   --under_way_;
   if (peer->state == OfiPeer::State::ended) return say_gone_if_clear(*peer);

@@ -29,9 +29,9 @@
 #include "transport/ofi/ofi_early.hpp"
 #include "transport/ofi/ofi_handshake.hpp"
 #include "transport/ofi/ofi_inlet.hpp"
+#include "transport/ofi/ofi_keepalive.hpp"
 #include "transport/ofi/ofi_outlet.hpp"
 #include "transport/ofi/ofi_pieces.hpp"
-#include "transport/ofi/ofi_silence.hpp"
 #include "transport/ofi/ofi_window.hpp"
 
 namespace photon::transport::ofi {
@@ -100,12 +100,12 @@ struct OfiPeer : network::NetworkPeer {
   Told told;                        // us, by its own pieces
   std::uint64_t wished = 0;         // the latest RMA endpoint of ours that ended at its wish
 
-  // ofi_silence.cpp
+  // ofi_keepalive.cpp
   bool is_unconfirmed = false;  // it may not have all that was sent
   bool says_credits = false;    // though they have not changed
   std::uint32_t confirmed = 0;  // messages that it said it has
   std::uint32_t owed = 0;       // of which it was asked
-  Silence silence;
+  OfiKeepalive keepalive;
 
   std::optional<OfiHandshake> handshake;
   std::unique_ptr<Window> window;

@@ -39,7 +39,7 @@ void OfiTransport::poll(Sink& sink) noexcept {
   if (!stalled_.empty()) go_on_stalled();
   if (lingering_ != 0 && time_.now_ns() - lingering_ns_ >= kLingerNs) end_our_rma_endpoints();
   const std::int64_t now = time_.now_ns();
-  if (!unconfirmed_.empty()) look_for_silence(now);
+  if (!unconfirmed_.empty()) check_keepalive(now);
   const bool is_look_due = side_channel_.is_due(now);
   if (unsettled_ != 0 && now - attended_ns_ >= kAttendNs) attend(now);
   if (is_look_due) receive_boot();
@@ -150,7 +150,7 @@ void OfiTransport::take(std::span<const std::byte> message) {
 void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
                              std::span<const std::byte> body) {
   if (peer.boot_gone_ns != 0) peer.boot_gone_ns = heard_ns_;
-  peer.silence.heard();
+  peer.keepalive.heard();
   if (peer.is_mute()) {
     peer.mute_heard_ns = heard_ns_;
     ++peer.mute_heard_count;

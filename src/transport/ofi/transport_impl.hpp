@@ -2,7 +2,7 @@
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (endpoint infos, handshakes),
 // ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_rma_endpoints.cpp (by which they
 // leave), ofi_named.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news,
-// ends of peers), ofi_silence.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common
+// ends of peers), ofi_keepalive.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common
 // with tcp stands in carried/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
@@ -158,9 +158,9 @@ class OfiTransport final : public network::NetworkTransport {
   bool take_back(OfiPeer& peer, std::span<const std::byte> body);
   bool take_tell(OfiPeer& peer, std::span<const std::byte> body);
 
-  // ofi_silence.cpp
+  // ofi_keepalive.cpp
   void await_confirmation(OfiPeer& peer);
-  void look_for_silence(std::int64_t now_ns);
+  void check_keepalive(std::int64_t now_ns);
   void ask(OfiPeer& peer);
   void take_answer(OfiPeer& peer, std::uint64_t heard);
   void answer_later(Rank rank);

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/resource_limits.hpp"
-#include "boot/silence.hpp"
+#include "boot/keepalive.hpp"
 #include "boot/tries.hpp"
 #include "transport/tcp/tcp_tuning.hpp"
 #include "transport/tcp/transport_impl.hpp"

@@ -129,7 +129,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
 
 // It may live, and wait for us; or leave, and then nothing it left unread would be called lost.
 void TcpTransport::fell_silent(TcpPeer& peer) {
-  const base::Error why = silence_of(peer.rank);
+  const base::Error why = unconfirmed_ns(peer.rank);
   tell_cut_off(peer.rank, why.what);
   end(peer, why);
 }

@@ -230,8 +230,8 @@ void TcpTransport::attend(std::int64_t now_ns) {
   attended_ns_ = now_ns;
   while (!pending_.empty() && pending_.begin()->second.until_ns <= now_ns)
     refuse(pending_.begin()->first, Refusal::silent);
-  if (!unconfirmed_.empty() && now_ns - confirmed_ns_ >= boot::kSilenceLookNs)
-    look_for_silence(now_ns);
+  if (!unconfirmed_.empty() && now_ns - confirmed_ns_ >= boot::kKeepaliveCheckNs)
+    check_keepalive(now_ns);
   if (unsettled_ == 0) return;
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->state != TcpPeer::State::ended) attend(*peer, now_ns);

@@ -32,7 +32,7 @@ void TcpTransport::arm() noexcept {
   longest_sleep_us_.set(has_deadlines ? kUnsettledSleepUs
                         : !kept_infos_.empty() || !side_channel_.is_idle() || is_undrained_
                             ? kUnsentInfoSleepUs
-                        : !unconfirmed_.empty() ? boot::kSilenceLookNs / 1'000
+                        : !unconfirmed_.empty() ? boot::kKeepaliveCheckNs / 1'000
                                                 : -1);
 }
 

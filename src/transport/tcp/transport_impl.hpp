@@ -1,7 +1,7 @@
 // The tcp transport as a class; tcp_transport.hpp is what others include. One concern a file:
 // tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (endpoint infos, dialing,
 // pending connections), tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news),
-// tcp_ends.cpp (what peers are told of an end), tcp_silence.cpp (hosts that vanished),
+// tcp_ends.cpp (what peers are told of an end), tcp_keepalive.cpp (hosts that vanished),
 // tcp_sleep.cpp (idle). What it has in common with ofi stands in carried/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
@@ -21,7 +21,7 @@
 #include "base/config.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
-#include "boot/silence.hpp"
+#include "boot/keepalive.hpp"
 #include "transport/network/flusher.hpp"
 #include "transport/network/network_transport.hpp"
 #include "transport/network/own_side.hpp"
@@ -122,13 +122,13 @@ class TcpTransport final : public network::NetworkTransport {
   void arm(TcpPeer& peer, bool on) noexcept;
   bool has_left_all() const noexcept override;
 
-  // tcp_silence.cpp
+  // tcp_keepalive.cpp
   void await_confirmation(TcpPeer& peer);
-  void look_for_silence(std::int64_t now_ns);
+  void check_keepalive(std::int64_t now_ns);
   std::int64_t silence_ns() const noexcept {
     return static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
   }
-  base::Error silence_of(Rank rank) const;
+  base::Error unconfirmed_ns(Rank rank) const;
 
   // tcp_ends.cpp
   void fell_silent(TcpPeer& peer);

@@ -1,4 +1,4 @@
-#include "boot/silence.hpp"
+#include "boot/keepalive.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
@@ -27,7 +27,7 @@ int option(int socket, int level, int name) {
   return value;
 }
 
-TEST(SilenceOfSockets, an_idle_connection_is_probed_so_that_its_end_is_told_in_time) {
+TEST(KeepaliveOfSockets, an_idle_connection_is_probed_so_that_its_end_is_told_in_time) {
   const Wire wire;
   for (const int silence_s : {1, 6, 30, 3600}) {
     tune_connection(wire.one.get(), static_cast<std::uint64_t>(silence_s));
@@ -40,7 +40,7 @@ TEST(SilenceOfSockets, an_idle_connection_is_probed_so_that_its_end_is_told_in_t
   }
 }
 
-TEST(SilenceOfSockets, who_answers_owes_nothing) {
+TEST(KeepaliveOfSockets, who_answers_owes_nothing) {
   const Wire wire;
   EXPECT_TRUE(is_all_confirmed(wire.one.get()));
   ASSERT_EQ(::send(wire.one.get(), "x", 1, 0), 1);
@@ -49,7 +49,7 @@ TEST(SilenceOfSockets, who_answers_owes_nothing) {
   EXPECT_EQ(owed_ns(wire.one.get(), 0, 1'000'000'000), 0);
 }
 
-TEST(SilenceOfSockets, of_no_socket_nothing_is_owed) {
+TEST(KeepaliveOfSockets, of_no_socket_nothing_is_owed) {
   EXPECT_TRUE(is_all_confirmed(-1));
   EXPECT_EQ(owed_ns(-1, 0, 1), 0);
 }

@@ -7,7 +7,7 @@
 
 namespace photon::boot {
 
-inline constexpr std::int64_t kSilenceLookNs = 1'000'000'000;  // between looks at what is owed
+inline constexpr std::int64_t kKeepaliveCheckNs = 1'000'000'000;  // between looks at what is owed
 
 // Sends at once; and a host that vanishes is noticed although nothing is sent, after so many
 // seconds. Where something is, owed_ns() tells.

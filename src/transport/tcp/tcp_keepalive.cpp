@@ -1,9 +1,9 @@
 // Whether the other kernel still answers, where something of ours is under way to it
-// (boot/silence.hpp has the means).
+// (boot/keepalive.hpp has the means).
 #include <algorithm>
 #include <cerrno>
 
-#include "boot/silence.hpp"
+#include "boot/keepalive.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
@@ -16,7 +16,7 @@ void TcpTransport::await_confirmation(TcpPeer& peer) {
   wake_.ring_if_announced();
 }
 
-void TcpTransport::look_for_silence(std::int64_t now_ns) {
+void TcpTransport::check_keepalive(std::int64_t now_ns) {
   confirmed_ns_ = now_ns;
   for (std::size_t i = 0; i < unconfirmed_.size();) {
     TcpPeer& peer = *unconfirmed_[i];
@@ -41,7 +41,7 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
 }
 
 // Whoever found out: we, or where nothing of ours was under way the kernel, which asks by itself.
-base::Error TcpTransport::silence_of(Rank rank) const {
+base::Error TcpTransport::unconfirmed_ns(Rank rank) const {
   return {PH_ERR_PEER, ETIMEDOUT,
           "tcp: rank " + std::to_string(rank) + ": its host has not answered for " +
               std::to_string(config_.tcp_silence_s) +

@@ -13,7 +13,7 @@
 
 namespace photon::transport::ofi {
 
-class Silence {
+class OfiKeepalive {
  public:
   enum class Due : std::uint8_t { nothing, question, loss };
 

@@ -1,5 +1,5 @@
-// Peers that do not get what we send (ofi_silence.hpp), and what we say to those who ask.
-#include "transport/ofi/ofi_silence.hpp"
+// Peers that do not get what we send (ofi_keepalive.hpp), and what we say to those who ask.
+#include "transport/ofi/ofi_keepalive.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -37,7 +37,7 @@ bool OfiTransport::arrives(Rank rank) const noexcept {
 }
 
 // By the engine's threads: the bootstrap is theirs.
-void OfiTransport::look_for_silence(std::int64_t now_ns) {
+void OfiTransport::check_keepalive(std::int64_t now_ns) {
   if (now_ns - confirmed_ns_ < kLookNs || side_channel_.is_broken()) return;
   confirmed_ns_ = now_ns;
   const std::int64_t limit_ns = static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
@@ -45,15 +45,15 @@ void OfiTransport::look_for_silence(std::int64_t now_ns) {
     OfiPeer& peer = *unconfirmed_[i];
     if (!peer.owes_confirmation() && !awaits_provider(peer)) {
       peer.is_unconfirmed = false;
-      peer.silence.heard();
+      peer.keepalive.heard();
       unconfirmed_[i] = unconfirmed_.back();
       unconfirmed_.pop_back();
       continue;
     }
     ++i;
-    const auto due = peer.silence.look(now_ns, limit_ns);
-    if (due == Silence::Due::question) ask(peer);
-    if (due == Silence::Due::loss)
+    const auto due = peer.keepalive.look(now_ns, limit_ns);
+    if (due == OfiKeepalive::Due::question) ask(peer);
+    if (due == OfiKeepalive::Due::loss)
       cut_off(peer, {PH_ERR_PEER, ETIMEDOUT,
                      "ofi: rank " + std::to_string(peer.rank) +
                          " gets nothing of what was sent to it for " +
@@ -81,9 +81,9 @@ void OfiTransport::take_answer(OfiPeer& peer, std::uint64_t heard) {
   if (peer.is_open() && static_cast<std::int32_t>(count - peer.owed) >= 0 &&
       static_cast<std::int32_t>(peer.sequence - count) >= 0) {
     peer.confirmed = count;
-    peer.silence.heard();
+    peer.keepalive.heard();
   } else {
-    peer.silence.missed();
+    peer.keepalive.missed();
   }
 }
 

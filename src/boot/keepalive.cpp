@@ -1,6 +1,6 @@
 // Keep-alive probes ask only while nothing is under way; and what the kernel would do by itself is
 // too late (its retries) or too much (TCP_USER_TIMEOUT, which takes a stopped peer for a dead one).
-#include "boot/silence.hpp"
+#include "boot/keepalive.hpp"
 
 #include <linux/sockios.h>
 #include <netinet/in.h>

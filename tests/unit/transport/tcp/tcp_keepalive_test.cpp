@@ -17,9 +17,9 @@ using Clock = std::chrono::steady_clock;
 // Two ranks of which the second does not read, and a write of the first one's to it. How long the
 // other end has been silent the kernel says, by its own clock; but how often they look is a matter
 // of theirs, which is given.
-class Silence {
+class OfiKeepalive {
  public:
-  explicit Silence(std::size_t size_bytes) : source_(size_bytes), to_(size_bytes) {
+  explicit OfiKeepalive(std::size_t size_bytes) : source_(size_bytes), to_(size_bytes) {
     base::Config config = tcp_config();
     config.tcp_silence_s = 1;
     config.tcp_interface = base::word("127.0.0.1");
@@ -30,13 +30,13 @@ class Silence {
   void write() { ASSERT_TRUE(side(0).transport->post(piece_to_rank_1(*ranks_, source_, to_))); }
   // As a rank that has nothing else to do: asleep between its looks, of which the next is due.
   void rest() {
-    time_.move_ns(boot::kSilenceLookNs);
+    time_.move_ns(boot::kKeepaliveCheckNs);
     Transport& transport = *side(0).transport;
     transport.arm();
     transport.poll(side(0).news);
     if (side(0).news.gone.empty()) {
       const std::int64_t limit_us = transport.sleep_on().limit_us;
-      EXPECT_TRUE(limit_us >= 0 && limit_us <= boot::kSilenceLookNs / 1'000) << limit_us;
+      EXPECT_TRUE(limit_us >= 0 && limit_us <= boot::kKeepaliveCheckNs / 1'000) << limit_us;
       transport.sleep(10'000);
     }
     transport.disarm();
@@ -58,8 +58,8 @@ class Silence {
 
 constexpr std::size_t kMoreThanSocketsHold = 32 << 20;
 
-TEST(TcpSilence, a_stopped_peer_whose_window_is_full_is_not_gone) {
-  Silence job(kMoreThanSocketsHold);
+TEST(TcpKeepalive, a_stopped_peer_whose_window_is_full_is_not_gone) {
+  OfiKeepalive job(kMoreThanSocketsHold);
   job.write();
   // It asks after 0.2, 0.6, 1.4 and 3 s, and has an answer each time: before the last of these
   // nothing has come for longer than the second of the setting.
@@ -81,7 +81,7 @@ void expect_gone(std::size_t size_bytes, bool is_down_before) {
     has_network = ::unshare(CLONE_NEWNET) == 0 && loopback("up");
     if (!has_network) return;
     const auto begin = Clock::now();  // all that is heard of rank 1 comes later
-    Silence job(size_bytes);
+    OfiKeepalive job(size_bytes);
     EXPECT_TRUE(!is_down_before || loopback("down"));
     job.write();
     for (int i = 0; i < 100; ++i) job.side(0).transport->poll(job.side(0).news);
@@ -98,15 +98,15 @@ void expect_gone(std::size_t size_bytes, bool is_down_before) {
   if (!has_network) GTEST_SKIP() << "no network namespace here: it needs root and ip(8)";
 }
 
-TEST(TcpSilence, a_host_that_vanished_before_it_could_confirm_is_gone) { expect_gone(64, true); }
+TEST(TcpKeepalive, a_host_that_vanished_before_it_could_confirm_is_gone) { expect_gone(64, true); }
 
-TEST(TcpSilence, a_host_that_vanished_behind_a_full_window_is_gone) {
+TEST(TcpKeepalive, a_host_that_vanished_behind_a_full_window_is_gone) {
   expect_gone(kMoreThanSocketsHold, false);
 }
 
 // What is confirmed is forgotten: who has nothing under way sleeps as long as it likes.
-TEST(TcpSilence, nothing_is_owed_once_all_is_confirmed) {
-  Silence job(64);
+TEST(TcpKeepalive, nothing_is_owed_once_all_is_confirmed) {
+  OfiKeepalive job(64);
   job.write();
   ASSERT_TRUE(job.eventually([&] { return job.side(0).news.done.count(1) == 1; }));
   const auto has_no_limit = [&] {

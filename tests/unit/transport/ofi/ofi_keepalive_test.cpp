@@ -1,50 +1,50 @@
 // Who gets nothing of what is sent, and who is only slow.
-#include "transport/ofi/ofi_silence.hpp"
+#include "transport/ofi/ofi_keepalive.hpp"
 
 #include "ofi_ranks.hpp"
 
 namespace photon::transport::ofi::test {
 namespace {
 
-using Due = Silence::Due;
+using Due = OfiKeepalive::Due;
 
 constexpr std::int64_t kLimit = 30;
 
-TEST(OfiSilence, a_third_of_the_time_without_a_word_is_a_reason_to_ask) {
-  Silence silence;
-  EXPECT_EQ(silence.look(100, kLimit), Due::nothing);
-  EXPECT_EQ(silence.look(109, kLimit), Due::nothing);
-  EXPECT_EQ(silence.look(110, kLimit), Due::question);
-  EXPECT_EQ(silence.look(119, kLimit), Due::nothing);
-  EXPECT_EQ(silence.look(120, kLimit), Due::question);
+TEST(OfiKeepaliveTest, a_third_of_the_time_without_a_word_is_a_reason_to_ask) {
+  OfiKeepalive keepalive;
+  EXPECT_EQ(keepalive.look(100, kLimit), Due::nothing);
+  EXPECT_EQ(keepalive.look(109, kLimit), Due::nothing);
+  EXPECT_EQ(keepalive.look(110, kLimit), Due::question);
+  EXPECT_EQ(keepalive.look(119, kLimit), Due::nothing);
+  EXPECT_EQ(keepalive.look(120, kLimit), Due::question);
 }
 
-TEST(OfiSilence, who_does_not_answer_is_not_lost) {
-  Silence silence;
+TEST(OfiKeepaliveTest, who_does_not_answer_is_not_lost) {
+  OfiKeepalive keepalive;
   for (std::int64_t now = 100; now < 1000; now += 5)
-    EXPECT_NE(silence.look(now, kLimit), Due::loss);
+    EXPECT_NE(keepalive.look(now, kLimit), Due::loss);
 }
 
-TEST(OfiSilence, who_has_said_twice_that_it_lacks_some_is_lost_when_the_time_is_over) {
-  Silence silence;
-  static_cast<void>(silence.look(100, kLimit));
-  silence.missed();
-  EXPECT_NE(silence.look(130, kLimit), Due::loss) << "once is a coincidence";
-  silence.missed();
-  EXPECT_EQ(silence.look(131, kLimit), Due::loss);
+TEST(OfiKeepaliveTest, who_has_said_twice_that_it_lacks_some_is_lost_when_the_time_is_over) {
+  OfiKeepalive keepalive;
+  static_cast<void>(keepalive.look(100, kLimit));
+  keepalive.missed();
+  EXPECT_NE(keepalive.look(130, kLimit), Due::loss) << "once is a coincidence";
+  keepalive.missed();
+  EXPECT_EQ(keepalive.look(131, kLimit), Due::loss);
 }
 
-TEST(OfiSilence, any_word_begins_the_time_anew) {
-  Silence silence;
-  static_cast<void>(silence.look(100, kLimit));
-  silence.missed();
-  silence.missed();
-  silence.heard();
-  EXPECT_EQ(silence.look(131, kLimit), Due::nothing);
-  silence.missed();
-  silence.missed();
-  EXPECT_NE(silence.look(160, kLimit), Due::loss);
-  EXPECT_EQ(silence.look(161, kLimit), Due::loss);
+TEST(OfiKeepaliveTest, any_word_begins_the_time_anew) {
+  OfiKeepalive keepalive;
+  static_cast<void>(keepalive.look(100, kLimit));
+  keepalive.missed();
+  keepalive.missed();
+  keepalive.heard();
+  EXPECT_EQ(keepalive.look(131, kLimit), Due::nothing);
+  keepalive.missed();
+  keepalive.missed();
+  EXPECT_NE(keepalive.look(160, kLimit), Due::loss);
+  EXPECT_EQ(keepalive.look(161, kLimit), Due::loss);
 }
 
 class OfiSilent : public OfiTest {
