@@ -80,7 +80,7 @@ base::Result<> AddressBoot::introduce(const base::Config& config) {
   }
   seal(secret(), own_);
   place(rank(), endpoint_info(), true);
-  introduce_by(bytes_of(own_));
+  exchange_addresses_by(bytes_of(own_));
   return {};
 }
 
@@ -149,7 +149,7 @@ void AddressBoot::keep(const AddressBlob& blob, bool near) {
   place(blob.rank, blob.endpoint_info, near);
 }
 
-bool AddressBoot::on_introduction(Rank from, std::span<const std::byte> bytes, const Secret* key) {
+bool AddressBoot::on_address(Rank from, std::span<const std::byte> bytes, const Secret* key) {
   const bool near = key != nullptr;
   auto blob = read_blob(bytes, secret(), size());
   if (!blob || blob->rank != from) return false;

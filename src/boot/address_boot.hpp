@@ -43,7 +43,7 @@ class AddressBoot final : public DatagramBoot {
   AddressBoot(const Job& job, Parts parts) : DatagramBoot({job.rank, job.size}, std::move(parts)) {}
 
   base::Result<> introduce(const base::Config& config);
-  bool on_introduction(Rank from, std::span<const std::byte> bytes, const Secret* key) override;
+  bool on_address(Rank from, std::span<const std::byte> bytes, const Secret* key) override;
   base::Result<bool> is_near(const AddressBlob& blob) const;
   base::Result<> check_route(const AddressBlob& blob) const;
   void keep(const AddressBlob& blob, bool near);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "boot/introduction.hpp"
+#include "boot/address_exchange.hpp"
+#include "boot/callback_progress.hpp"
 #include "boot/limits.hpp"
-#include "boot/meanwhile.hpp"
 
 namespace photon::boot {
 namespace {
@@ -68,7 +68,7 @@ base::Result<> CallbackBoot::barrier(const Serve& serve) {
 
 base::Result<> CallbackBoot::collect(const char* name, const Serve& serve,
                                      const std::function<int()>& callback) {
-  std::optional<Meanwhile> meanwhile;
+  std::optional<CallbackProgress> meanwhile;
   if (serve && size() > 1) meanwhile.emplace(serve);
   const int status = callback();
   if (meanwhile) meanwhile->end();

@@ -129,9 +129,9 @@ base::Result<bool> DatagramBoot::send(Rank to, std::span<const std::byte> bytes,
     return send_far(to, bytes);
   }
   if (auto met = meet(to); !met) return met.error();
-  if (!introduction_.empty() && to != rank() && !peers_[to].told) {
+  if (!address_exchange_.empty() && to != rank() && !peers_[to].told) {
     const auto told =
-        post(to, Kind::introduction, {.header = {}, .body = introduction_, .fds = {}});
+        post(to, Kind::introduction, {.header = {}, .body = address_exchange_, .fds = {}});
     if (!told || !*told) return told;
     peers_[to].told = true;
   }
@@ -140,8 +140,8 @@ base::Result<bool> DatagramBoot::send(Rank to, std::span<const std::byte> bytes,
 
 // By one connection, so the introduction is what comes first.
 base::Result<bool> DatagramBoot::send_far(Rank to, std::span<const std::byte> bytes) {
-  if (!introduction_.empty() && !far_told_.contains(to)) {
-    const auto told = side_channel_->send(to, introduction_);
+  if (!address_exchange_.empty() && !far_told_.contains(to)) {
+    const auto told = side_channel_->send(to, address_exchange_);
     if (!told || !*told) return told;
     far_told_.insert(to);
   }
@@ -149,7 +149,7 @@ base::Result<bool> DatagramBoot::send_far(Rank to, std::span<const std::byte> by
 }
 
 Secret DatagramBoot::key_of(const std::array<std::byte, 16>& name) const {
-  return introduction_.empty() ? secret_ : sender_key(secret_, name);
+  return address_exchange_.empty() ? secret_ : sender_key(secret_, name);
 }
 
 // Puts our header before the packet's body. False: the rank is gone.
@@ -192,12 +192,12 @@ base::Result<std::optional<Message>> DatagramBoot::receive() {
 // Not what comes from afar before its sender has said who it is, nor the end of who never did.
 bool DatagramBoot::is_for_us(const Message& message) {
   const Rank from = message.from;
-  if (introduction_.empty() || !message.is_by_network) return true;
+  if (address_exchange_.empty() || !message.is_by_network) return true;
   // The rank of that number is within this host, and talks by datagrams: this is another process.
   const bool is_taken = from == rank() || (knows(from) && passes_descriptors(from));
   if (message.kind == Message::Kind::gone) return knows(from) && !is_taken;
   if (!is_taken && far_heard_.contains(from)) return true;
-  if (!is_taken && on_introduction(from, message.bytes, nullptr)) {
+  if (!is_taken && on_address(from, message.bytes, nullptr)) {
     far_heard_.insert(from);
   } else {
     ++dropped_count_;
@@ -350,7 +350,7 @@ std::optional<Rank> DatagramBoot::accept(Arrival arrival, std::span<const std::b
                         arrival.fds.size() <= kMaxMessageFds;
   if (!is_sound || !arrival.sender || arrival.sender->uid != own_.uid) return std::nullopt;
   const bool introduces = header.kind == static_cast<std::uint32_t>(Kind::introduction);
-  if (introduces && !on_introduction(header.from, body, &header.secret)) return std::nullopt;
+  if (introduces && !on_address(header.from, body, &header.secret)) return std::nullopt;
   if (!knows(header.from) || is_gone(header.from) ||
       !is_key_of(header.secret, known_[header.from].name)) {
     return std::nullopt;

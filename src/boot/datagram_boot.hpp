@@ -6,7 +6,7 @@
 // time.
 //
 // A rank, seen from here (each of the two may come first, where addresses are handed around):
-//   unknown -- place() --> known;  unknown -- its introduction: on_introduction() --> known
+//   unknown -- place() --> known;  unknown -- its introduction: on_address() --> known
 // A peer within the host; gone is told once, after its last message:
 //   silent -send, message-> met -process ended, socket refused, farewell-> gone
 //
@@ -68,16 +68,14 @@ class DatagramBoot : public Boot {
   // Before anything is sent or received, once: what messages are believed by.
   void trust(const Secret& secret) { secret_ = secret; }
   // From here on the first message to each rank is preceded by this.
-  void introduce_by(std::span<const std::byte> introduction) {
-    introduction_.assign(introduction.begin(), introduction.end());
+  void exchange_addresses_by(std::span<const std::byte> introduction) {
+    address_exchange_.assign(introduction.begin(), introduction.end());
   }
   // A rank that has not been known says who it is; false: not believed. Its place is known then.
   // `key`: what it came with, by datagram and so from within the host: it has to be that of the
   // name in the introduction, which others may have read. Null: the TcpSideChannel brought it, and
   // has proved its sender.
-  virtual bool on_introduction(Rank, std::span<const std::byte>, const Secret* /*key*/) {
-    return false;
-  }
+  virtual bool on_address(Rank, std::span<const std::byte>, const Secret* /*key*/) { return false; }
   bool is_key_of(const Secret& key, const std::array<std::byte, 16>& name) const;
 
   // A rank is known from now on; once each.
@@ -139,11 +137,11 @@ class DatagramBoot : public Boot {
   Secret secret_{};
   std::uint32_t local_size_ = 0;
   EndpointInfo own_;
-  std::vector<Known> known_;             // by rank
-  std::map<Rank, Peer> peers_;           // contacted ones of this host
-  std::vector<std::byte> introduction_;  // empty: ranks know each other without
-  std::set<Rank> far_told_;              // who we are
-  std::set<Rank> far_heard_;             // have said who they are
+  std::vector<Known> known_;                 // by rank
+  std::map<Rank, Peer> peers_;               // contacted ones of this host
+  std::vector<std::byte> address_exchange_;  // empty: ranks know each other without
+  std::set<Rank> far_told_;                  // who we are
+  std::set<Rank> far_heard_;                 // have said who they are
   std::unique_ptr<TcpSideChannel> side_channel_;
   std::uint64_t dropped_count_ = 0;
   bool leaving_ = false;

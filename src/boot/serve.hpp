@@ -1,7 +1,7 @@
 // What a rank does for its peers while it waits in a collective call.
 //
 // Owner: the caller of the collective, for its time. Threads: one at a time, the caller's or one
-// that stands in for it (meanwhile.hpp).
+// that stands in for it (callback_progress.hpp).
 #pragma once
 
 #include <concepts>

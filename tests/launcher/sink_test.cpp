@@ -42,8 +42,8 @@ bool let_writes_take_nothing() {
 }
 
 // Runs it in a process of its own, which is killed after 20 s; `meanwhile` every 50 ms.
-template <class Child, class Meanwhile>
-int status_of(Child child, Meanwhile meanwhile) {
+template <class Child, class CallbackProgress>
+int status_of(Child child, CallbackProgress meanwhile) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(child());
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

@@ -1,4 +1,4 @@
-#include "boot/introduction.hpp"
+#include "boot/address_exchange.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "boot/meanwhile.hpp"
+#include "boot/callback_progress.hpp"
 
 #include <pthread.h>
 
@@ -9,7 +9,7 @@
 
 namespace photon::boot {
 
-Meanwhile::Meanwhile(const Serve& serve) : serve_(serve) {
+CallbackProgress::CallbackProgress(const Serve& serve) : serve_(serve) {
   const base::SignalsLeftToOthers inherited;
   try {
     thread_ = std::thread([this] { run(); });
@@ -22,7 +22,7 @@ Meanwhile::Meanwhile(const Serve& serve) : serve_(serve) {
 
 // What it throws is told at the end: the callback must be called whatever happens, for its others
 // wait in theirs. And who is out of memory once goes on with the next turn.
-bool Meanwhile::serve_once() noexcept {
+bool CallbackProgress::serve_once() noexcept {
   try {
     return serve_();
   } catch (...) {
@@ -33,7 +33,7 @@ bool Meanwhile::serve_once() noexcept {
 
 // Peers do not wake this thread: it looks after them without a pause while something moves, else
 // the less often the longer it takes.
-void Meanwhile::run() noexcept {
+void CallbackProgress::run() noexcept {
   constexpr std::chrono::microseconds kShortestPause{50};
   constexpr std::chrono::microseconds kLongestPause{1000};
   std::chrono::microseconds pause = kShortestPause;
@@ -51,7 +51,7 @@ void Meanwhile::run() noexcept {
   } while (!over_);
 }
 
-void Meanwhile::stop() noexcept {
+void CallbackProgress::stop() noexcept {
   if (!thread_.joinable()) return;
   {
     const std::scoped_lock lock(mutex_);
@@ -61,7 +61,7 @@ void Meanwhile::stop() noexcept {
   thread_.join();
 }
 
-void Meanwhile::end() {
+void CallbackProgress::end() {
   stop();
   if (thrown_) std::rethrow_exception(thrown_);
 }

@@ -1,4 +1,4 @@
-#include "boot/meanwhile.hpp"
+#include "boot/callback_progress.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace photon::test {
 namespace {
 
-TEST(Meanwhile, serves_on_another_thread_again_and_again_until_its_end) {
+TEST(CallbackProgress, serves_on_another_thread_again_and_again_until_its_end) {
   std::mutex mutex;
   std::condition_variable news;
   int served = 0;
@@ -23,7 +23,7 @@ TEST(Meanwhile, serves_on_another_thread_again_and_again_until_its_end) {
     server = std::this_thread::get_id();
     news.notify_one();
   };
-  boot::Meanwhile meanwhile(serve);
+  boot::CallbackProgress meanwhile(serve);
   {
     std::unique_lock lock(mutex);
     EXPECT_TRUE(news.wait_for(lock, std::chrono::seconds(20), [&] { return served >= 20; }));
@@ -36,11 +36,11 @@ TEST(Meanwhile, serves_on_another_thread_again_and_again_until_its_end) {
   EXPECT_EQ(served, at_end);
 }
 
-TEST(Meanwhile, serves_once_however_soon_its_end_comes) {
+TEST(CallbackProgress, serves_once_however_soon_its_end_comes) {
   for (int round = 0; round < 100; ++round) {
     int served = 0;
     const boot::Serve serve = [&] { ++served; };
-    boot::Meanwhile(serve).end();
+    boot::CallbackProgress(serve).end();
     EXPECT_GE(served, 1);
   }
 }
@@ -57,7 +57,7 @@ std::chrono::nanoseconds time_of_turns(bool moves) {
     return moves;
   };
   const auto begin = std::chrono::steady_clock::now();
-  boot::Meanwhile meanwhile(serve);
+  boot::CallbackProgress meanwhile(serve);
   {
     std::unique_lock lock(mutex);
     EXPECT_TRUE(news.wait_for(lock, std::chrono::seconds(20), [&] { return served >= kTurns; }));
@@ -67,12 +67,12 @@ std::chrono::nanoseconds time_of_turns(bool moves) {
   return time;
 }
 
-TEST(Meanwhile, makes_the_next_turn_without_a_pause_while_something_moves) {
+TEST(CallbackProgress, makes_the_next_turn_without_a_pause_while_something_moves) {
   EXPECT_LT(4 * time_of_turns(true), time_of_turns(false));
 }
 
 // Else a rank that is short of memory for a moment would keep its peers waiting for ever.
-TEST(Meanwhile, goes_on_after_serving_threw) {
+TEST(CallbackProgress, goes_on_after_serving_threw) {
   std::mutex mutex;
   std::condition_variable news;
   int served = 0;
@@ -84,7 +84,7 @@ TEST(Meanwhile, goes_on_after_serving_threw) {
     news.notify_one();
     if (served == 1) throw std::bad_alloc();
   };
-  boot::Meanwhile meanwhile(serve);
+  boot::CallbackProgress meanwhile(serve);
   {
     std::unique_lock lock(mutex);
     EXPECT_TRUE(news.wait_for(lock, std::chrono::seconds(20), [&] { return served >= 5; }));
@@ -92,11 +92,11 @@ TEST(Meanwhile, goes_on_after_serving_threw) {
   EXPECT_THROW(meanwhile.end(), std::bad_alloc);
 }
 
-TEST(Meanwhile, what_serving_throws_is_thrown_at_the_end_and_never_by_the_destructor) {
+TEST(CallbackProgress, what_serving_throws_is_thrown_at_the_end_and_never_by_the_destructor) {
   const boot::Serve serve = [] { throw std::bad_alloc(); };
-  boot::Meanwhile meanwhile(serve);
+  boot::CallbackProgress meanwhile(serve);
   EXPECT_THROW(meanwhile.end(), std::bad_alloc);
-  { boot::Meanwhile unheard(serve); }
+  { boot::CallbackProgress unheard(serve); }
 }
 
 }  // namespace

@@ -17,14 +17,14 @@
 
 namespace photon::boot {
 
-class Meanwhile {
+class CallbackProgress {
  public:
   // Calls serve() again and again, on a thread of its own; if the process may have no more threads,
   // once and here.
-  explicit Meanwhile(const Serve& serve);
-  ~Meanwhile() { stop(); }
-  Meanwhile(const Meanwhile&) = delete;
-  Meanwhile& operator=(const Meanwhile&) = delete;
+  explicit CallbackProgress(const Serve& serve);
+  ~CallbackProgress() { stop(); }
+  CallbackProgress(const CallbackProgress&) = delete;
+  CallbackProgress& operator=(const CallbackProgress&) = delete;
 
   // Afterwards serve() is called no more. Throws what it threw first.
   void end();

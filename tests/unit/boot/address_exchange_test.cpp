@@ -1,4 +1,4 @@
-#include "boot/introduction.hpp"
+#include "boot/address_exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ Partner partner_of(const T& object) {
   return {.says = [object](void* to, std::size_t) { std::memcpy(to, &object, sizeof object); }};
 }
 
-TEST(Introduction, endpoint_infos_come_by_rank_and_of_one_version) {
+TEST(AddressExchange, endpoint_infos_come_by_rank_and_of_one_version) {
   const EndpointInfo own = *own_endpoint_info();
   EndpointInfo other = *own_endpoint_info();
   auto endpoint_infos = exchange_infos(partner_of(other).bootstrap(), own);
@@ -51,7 +51,7 @@ TEST(Introduction, endpoint_infos_come_by_rank_and_of_one_version) {
       << endpoint_infos.error().what;
 }
 
-TEST(Introduction, a_callback_that_fails_is_named_with_its_status) {
+TEST(AddressExchange, a_callback_that_fails_is_named_with_its_status) {
   Partner partner = partner_of(*own_endpoint_info());
   partner.status = 5;
   const auto endpoint_infos = exchange_infos(partner.bootstrap(), *own_endpoint_info());
@@ -59,7 +59,7 @@ TEST(Introduction, a_callback_that_fails_is_named_with_its_status) {
   EXPECT_NE(endpoint_infos.error().what.find("allgather callback returned 5"), std::string::npos);
 }
 
-TEST(Introduction,
+TEST(AddressExchange,
      a_socket_that_does_not_answer_is_of_another_host_whatever_its_endpoint_info_says) {
   const std::vector<EndpointInfo> endpoint_infos{*own_endpoint_info(), *own_endpoint_info()};
   ASSERT_TRUE(says_same_host(endpoint_infos[0], endpoint_infos[1]));
@@ -68,7 +68,7 @@ TEST(Introduction,
   EXPECT_EQ(*hosts, (std::vector<Rank>{0, 1}));
 }
 
-TEST(Introduction, a_socket_that_answers_is_of_this_host) {
+TEST(AddressExchange, a_socket_that_answers_is_of_this_host) {
   const std::vector<EndpointInfo> endpoint_infos{*own_endpoint_info(), *own_endpoint_info()};
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const DatagramName name = datagram_name(endpoint_infos[0]);
@@ -78,14 +78,14 @@ TEST(Introduction, a_socket_that_answers_is_of_this_host) {
   EXPECT_EQ(*hosts, (std::vector<Rank>{0, 0}));
 }
 
-TEST(Introduction, a_host_that_is_no_rank_is_refused) {
+TEST(AddressExchange, a_host_that_is_no_rank_is_refused) {
   const std::vector<EndpointInfo> endpoint_infos{*own_endpoint_info(), *own_endpoint_info()};
   const auto hosts = exchange_hosts(partner_of(Rank{2}).bootstrap(), endpoint_infos);
   ASSERT_FALSE(hosts);
   EXPECT_EQ(hosts.error().status, PH_ERR_BOOTSTRAP);
 }
 
-TEST(Introduction, a_rank_without_an_address_takes_part_and_is_named_to_the_others) {
+TEST(AddressExchange, a_rank_without_an_address_takes_part_and_is_named_to_the_others) {
   const Addresses good = *choose_addresses({"10.1.2.3"});
   bool was_called = false;
   Partner partner{.says = [&](void* to, std::size_t) {
