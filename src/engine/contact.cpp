@@ -20,7 +20,7 @@ EngineState::EngineState(EngineParts parts)
       transport_(std::move(parts.transport)),
       self_(boot_->rank()),
       size_(boot_->size()),
-      names_(size_, transport_->name_bits()),
+      imm_codec_(size_, transport_->imm_bits()),
       log_(config_.log, self_),
       threads_with_cores_(boot::threads_with_cores(config_, *boot_)),
       peers_(size_),
@@ -96,8 +96,8 @@ Peer& Engine::make_peer(Rank rank) {
   auto made = std::make_unique<Peer>();  // whatever may fail fails before the peer is known
   made->rank = rank;
   made->sent.open(config_.ring_lines);
-  if (transport_->names_pieces(rank) && names_.suffice(config_.ring_lines)) {
-    made->named.open(config_.ring_lines);
+  if (transport_->has_imm(rank) && imm_codec_.suffice(config_.ring_lines)) {
+    made->imm_lines.open(config_.ring_lines);
     made->arrivals.open(config_.ring_lines);
   }
   Peer& peer = remember_peer(std::move(made));

@@ -142,7 +142,7 @@ class Engine final : private transport::Sink, private EngineState {
   void on_activity(Rank rank) override;
   void on_gone(Rank rank, const base::Error& why) override;
   void on_done(std::uint64_t token, ph_status status) override;  // rma_ops.cpp
-  void on_piece(Rank from, std::uint32_t name) override;         // imm_counting.cpp
+  void on_piece(Rank from, std::uint32_t imm) override;          // imm_counting.cpp
   // counting.cpp
   static void count(Peer& peer, Count what, std::uint64_t more = 1) noexcept {
     if (peer.counts != nullptr) [[unlikely]]
@@ -293,7 +293,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before);
   bool announce_pieces(Peer& peer, Request& request, std::uint64_t pieces);
   bool begin_posted(Peer& peer, Request& request);
-  bool may_name(Peer& peer, const Request& request) noexcept;
+  bool may_use_imm(Peer& peer, const Request& request) noexcept;
   transport::PostedPiece next_piece(const Peer& peer, const Request& request,
                                     std::uint64_t bytes) const noexcept;
   void finish_posted(Request& request);

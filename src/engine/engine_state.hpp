@@ -34,7 +34,7 @@
 #include "engine/stand_in.hpp"
 #include "service/service.hpp"
 #include "transport/transport.hpp"
-#include "wire/piece_name.hpp"
+#include "wire/imm_codec.hpp"
 
 namespace photon::engine {
 
@@ -116,7 +116,7 @@ class EngineState {
   std::unique_ptr<transport::Transport> transport_;
   Rank self_;
   std::uint32_t size_;
-  const wire::PieceNames names_;
+  const wire::ImmCodec imm_codec_;
   base::Log log_;
   const unsigned threads_with_cores_;  // of a rank
   bool wants_turns_ = false;           // a service does

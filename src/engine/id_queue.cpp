@@ -274,7 +274,7 @@ Engine::Step Engine::step_replies(Peer& peer) {
   for (int i = 0; i < 3; ++i) out.fixed[i] = reply.words[i];
   const std::uint64_t line = peer.tx.tail();
   if (!send(peer, out)) return Step::blocked;
-  if (reply.kind == wire::Kind::withdrawn) peer.named.withdrawn(reply.words[0], line);
+  if (reply.kind == wire::Kind::withdrawn) peer.imm_lines.withdrawn(reply.words[0], line);
   peer.replies.pop();
   peer.replies.trim();
   return Step::moved;

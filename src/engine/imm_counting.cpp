@@ -4,21 +4,21 @@
 
 namespace photon::engine {
 
-void Engine::on_piece(Rank from, std::uint32_t name) {
+void Engine::on_piece(Rank from, std::uint32_t imm) {
   activity_ = true;
-  const Rank rank = from == PH_ANY_RANK ? names_.rank_in(name) : from;
+  const Rank rank = from == PH_ANY_RANK ? imm_codec_.rank_in(imm) : from;
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
   if (peer == nullptr || peer->broken != PH_OK || !peer->has_rx) return;
-  const std::uint64_t line = names_.line_in(name);
-  const bool is_possible = names_.distance(peer->rx.head(), line) < config_.ring_lines;
+  const std::uint64_t line = imm_codec_.line_in(imm);
+  const bool is_possible = imm_codec_.distance(peer->rx.head(), line) < config_.ring_lines;
   std::uint64_t at = 0;
-  const bool is_its_own = names_.rank_in(name) == rank && peer->arrivals.is_open();
+  const bool is_its_own = imm_codec_.rank_in(imm) == rank && peer->arrivals.is_open();
   const auto verdict =
       is_its_own ? peer->arrivals.piece(line, is_possible, at) : Arrivals::Verdict::wrong;
   if (verdict == Arrivals::Verdict::wrong)
     return lose(*peer, PH_ERR_PROTOCOL,
                 "a piece of line " + std::to_string(line) + " of rank " +
-                    std::to_string(names_.rank_in(name)) +
+                    std::to_string(imm_codec_.rank_in(imm)) +
                     "'s ring has arrived that no record can have announced; it is cut off");
   if (verdict == Arrivals::Verdict::coming) return;
   peer->unexpected.at(at).status = PH_OK;
@@ -31,7 +31,7 @@ bool Engine::take_counted(Peer& peer, const wire::Header& header, CompletionSink
     return false;
   RecordReader reader(peer.rx);
   const std::uint64_t pieces = reader.word();
-  const std::uint64_t line = names_.line_in(names_.of(peer.rank, peer.rx.head()));
+  const std::uint64_t line = imm_codec_.line_in(imm_codec_.of(peer.rank, peer.rx.head()));
   switch (peer.arrivals.record(line, pieces, peer.unexpected.end())) {
     case Arrivals::Verdict::ready: return deliver(peer, reader, header, sink);
     case Arrivals::Verdict::coming: return queue_unexpected(peer, reader, header.id_bytes, kComing);
@@ -44,7 +44,7 @@ bool Engine::take_withdrawn(Peer& peer) {
   RecordReader reader(peer.rx);
   const std::uint64_t line = reader.word();
   if (!peer.arrivals.is_open() || line >= peer.rx.head()) return false;
-  const auto at = peer.arrivals.withdraw(names_.line_in(names_.of(peer.rank, line)));
+  const auto at = peer.arrivals.withdraw(imm_codec_.line_in(imm_codec_.of(peer.rank, line)));
   if (!at) return false;
   peer.unexpected.at(*at).status = kWithdrawn;
   unexpected_changed(peer);

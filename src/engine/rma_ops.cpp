@@ -40,7 +40,7 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
   if (request.verdict == PH_OK) {
     // Pinned only while nothing but NICs is waited for: a peer without room for a record must not
     // keep the NIC's memory from others.
-    if (!request.posted && may_name(peer, request) &&
+    if (!request.posted && may_use_imm(peer, request) &&
         !peer.tx.has_room(wire::lines_for(wire::Kind::counted, request.remote.bytes, 0)))
       return Step::blocked;
     const auto pinned = pin_own(request);
@@ -64,7 +64,8 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
 bool Engine::posted_at_once(Peer& peer, Request& request) {
   if (sources_.is_needed() || !request.has_rce() || request.size_bytes > config_.posted_piece_bytes)
     return false;
-  if (!peer.work.empty() || !peer.ids.empty() || !peer.replies.empty() || !may_name(peer, request))
+  if (!peer.work.empty() || !peer.ids.empty() || !peer.replies.empty() ||
+      !may_use_imm(peer, request))
     return false;
   const std::uint64_t before = peer.tx.tail();
   if (!announce_pieces(peer, request, 1)) return false;
@@ -99,8 +100,8 @@ bool Engine::begin_posted(Peer& peer, Request& request) {
   const std::uint64_t pieces = request.layout != nullptr
                                    ? request.layout->pieces(piece_bytes)
                                    : (request.size_bytes + piece_bytes - 1) / piece_bytes;
-  if (pieces <= UINT32_MAX && is_all_pinned(request) && may_name(peer, request) &&
-      pieces <= transport_->nameable(peer.rank) && !announce_pieces(peer, request, pieces))
+  if (pieces <= UINT32_MAX && is_all_pinned(request) && may_use_imm(peer, request) &&
+      pieces <= transport_->imm_room(peer.rank) && !announce_pieces(peer, request, pieces))
     return false;
   if (request.kind == Request::Kind::get) count(peer, Count::get_posted);
   request.posted = request.serving = true;
@@ -119,18 +120,18 @@ bool Engine::announce_pieces(Peer& peer, Request& request, std::uint64_t pieces)
   name(out, request);
   out.is_sure = (request.flags & PH_DELIVERED) != 0;
   if (!send(peer, out, false)) return false;
-  peer.named.take(line);
+  peer.imm_lines.take(line);
   request.named = request.id_merged = true;
   request.line = line;
   return true;
 }
 
 // Whether its id may go first, to wait for pieces with the name of the next line.
-bool Engine::may_name(Peer& peer, const Request& request) noexcept {
-  return request.kind == Request::Kind::posted && request.has_rce() && peer.named.is_open() &&
+bool Engine::may_use_imm(Peer& peer, const Request& request) noexcept {
+  return request.kind == Request::Kind::posted && request.has_rce() && peer.imm_lines.is_open() &&
          may_post_id(peer, request) && has_ledger(peer) &&
-         peer.named.is_free(peer.tx.tail(), peer.credits->lines_given()) &&
-         transport_->nameable(peer.rank) != 0;
+         peer.imm_lines.is_free(peer.tx.tail(), peer.credits->lines_given()) &&
+         transport_->imm_room(peer.rank) != 0;
 }
 
 transport::PostedPiece Engine::next_piece(const Peer& peer, const Request& request,
@@ -146,7 +147,7 @@ transport::PostedPiece Engine::next_piece(const Peer& peer, const Request& reque
     piece.destination = rest.own;
   else
     piece.source = rest.own;
-  if (request.named) piece.name = names_.of(self_, request.line);
+  if (request.named) piece.imm = imm_codec_.of(self_, request.line);
   if (request.entry != kNoBlock) piece.local = sources_.handle_of(request.entry);
   return piece;
 }
@@ -170,7 +171,7 @@ void Engine::finish_posted(Request& request) {
   --peer.posted_under_way;
   mark_busy(peer);
   if (request.verdict == PH_OK) {
-    if (request.named) peer.named.give_back(request.line);
+    if (request.named) peer.imm_lines.give_back(request.line);
     return landed(request);
   }
   if (peer.broken != PH_OK) return request_failed(request, peer.broken);

@@ -119,12 +119,12 @@ struct PostedPiece {
   Rank rank = 0;
   std::uint64_t address = 0;  // at the peer
   std::uint64_t key = 0;
-  std::uint64_t size_bytes = 0;            // not 0
-  const std::byte* source = nullptr;       // a write, or
-  std::byte* destination = nullptr;        // a read
-  std::uint64_t token = 0;                 // comes back in on_done()
-  std::optional<std::uint32_t> name = {};  // writes: told to the peer; one of wire::PieceNames
-  std::uint64_t local = 0;                 // of our memory, where local_granule() is not 0
+  std::uint64_t size_bytes = 0;           // not 0
+  const std::byte* source = nullptr;      // a write, or
+  std::byte* destination = nullptr;       // a read
+  std::uint64_t token = 0;                // comes back in on_done()
+  std::optional<std::uint32_t> imm = {};  // writes: told to the peer; one of wire::ImmCodec
+  std::uint64_t local = 0;                // of our memory, where local_granule() is not 0
 };
 
 // What a sleep waits for: descriptors that stay readable until poll() has dealt with their news,
@@ -163,15 +163,16 @@ class Sink {
   // A piece of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are
   // where they belong, to be seen by the processor there. PH_ERR_PEER: its peer is gone, and
   // on_gone() follows if a bye does not stand in its ring. Else the peer's NIC has refused it:
-  // some of its bytes may be there, its name is not told and never will be, and what the peer
+  // some of its bytes may be there, its imm is not told and never will be, and what the peer
   // published before it revoked the key can be seen. From here and from on_piece() the engine may
   // call anything but poll() and sleep().
   virtual void on_done(std::uint64_t /*token*/, ph_status /*status*/) {}
-  // All of a named piece has landed in our memory, to be seen by this processor. Told once, after
-  // on_link() of its initiator; and before a poll() shows anything of what the initiator published
-  // or posted after that piece's on_done(): where pieces are named, the initiator's lines become
-  // visible only in poll(). `from`: the initiator, or PH_ANY_RANK where the NIC does not say.
-  virtual void on_piece(Rank /*from*/, std::uint32_t /*name*/) {}
+  // All of a piece with an imm has landed in our memory, to be seen by this processor. Told once,
+  // after on_link() of its initiator; and before a poll() shows anything of what the initiator
+  // published or posted after that piece's on_done(): where pieces have an imm, the initiator's
+  // lines become visible only in poll(). `from`: the initiator, or PH_ANY_RANK where the NIC does
+  // not say.
+  virtual void on_piece(Rank /*from*/, std::uint32_t /*imm*/) {}
 
  protected:
   ~Sink() = default;
@@ -262,13 +263,14 @@ class Transport {
   // No piece that bears the handle is under way.
   virtual void unregister_local(std::uint64_t /*handle*/) noexcept {}
 
-  // Whether targets are told of named pieces between that rank and us; the same always and at both.
-  virtual bool names_pieces(Rank /*rank*/) const noexcept { return false; }
+  // Whether targets are told of pieces with an imm between that rank and us; the same always and at
+  // both.
+  virtual bool has_imm(Rank /*rank*/) const noexcept { return false; }
   // Of how many bits names are; 32 at most.
-  virtual unsigned name_bits() const noexcept { return 32; }
-  // Where pieces are named: how many more could be now without waiting for the peer to come. More
+  virtual unsigned imm_bits() const noexcept { return 32; }
+  // Where pieces have an imm: how many more could be now without waiting for the peer to come. More
   // are taken all the same.
-  virtual std::uint64_t nameable(Rank /*rank*/) const noexcept { return UINT64_MAX; }
+  virtual std::uint64_t imm_room(Rank /*rank*/) const noexcept { return UINT64_MAX; }
   // Keys of ours were revoked. From here on no NIC touches memory under them: what is under way
   // has ended, what comes later is refused with PH_ERR_KEY.
   virtual void quiesce() noexcept {}

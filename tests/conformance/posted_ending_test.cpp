@@ -10,7 +10,7 @@ TEST_P(PostedConformance, the_peers_nic_refuses_what_its_key_does_not_grant) {
     PostedPiece piece = nics().write(0, source);
     piece.address = address;
     piece.key = key;
-    if (nics().is_named()) piece.name = 1;
+    if (nics().is_named()) piece.imm = 1;
     return nics().outcome(piece);
   };
   const std::uint64_t begin = nics().at(0), end = nics().at(0) + kBytes;

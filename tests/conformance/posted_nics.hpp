@@ -36,7 +36,7 @@ class Nics {
     publish(PH_ACCESS_ALL);
   }
   bool can_post() { return job[0].transport().reach(1, at(0), kBytes).kind == Reach::Kind::posted; }
-  bool is_named() { return job[0].transport().names_pieces(1); }
+  bool is_named() { return job[0].transport().has_imm(1); }
 
   void publish(std::uint32_t access) {
     job[1].transport().regions()[kSlot].publish(kKey, {at(0), kBytes, access});

@@ -12,7 +12,7 @@ TEST_P(PostedConformance, nothing_is_posted_to_a_rank_that_was_never_met) {
 
 TEST_P(PostedConformance, the_ranks_of_a_job_agree_on_what_a_write_tells) {
   for (transport::Rank rank = 0; rank < 3; ++rank)
-    EXPECT_EQ(nics().job[rank].transport().names_pieces(rank == 1 ? 0 : 1), nics().is_named());
+    EXPECT_EQ(nics().job[rank].transport().has_imm(rank == 1 ? 0 : 1), nics().is_named());
 }
 
 TEST_P(PostedConformance, the_bytes_of_a_write_are_there_when_either_side_hears_of_it) {
@@ -35,7 +35,7 @@ TEST_P(PostedConformance, the_bytes_of_a_write_are_there_when_either_side_hears_
     offset = 13 * i;
     bytes = source;
     PostedPiece piece = nics().write(offset, source);
-    if (nics().is_named()) piece.name = 77 + i;
+    if (nics().is_named()) piece.imm = 77 + i;
     ASSERT_TRUE(nics().post(piece));
     ASSERT_TRUE(nics().over(i + 1));
     ASSERT_TRUE(nics().job.eventually([&] { return !nics().is_named() || told == i + 1; }));
@@ -71,15 +71,15 @@ TEST_P(PostedConformance, only_pieces_with_a_name_are_told_each_once) {
   for (std::uint32_t i = 0; i < 200; ++i) {
     PostedPiece piece = nics().write(64 * (i % 200), source);
     if (nics().is_named() && i % 3 != 0) {
-      piece.name = i % 50 + 0xff'ff00;  // some names come again
-      ++wanted[*piece.name];
+      piece.imm = i % 50 + 0xff'ff00;  // some names come again
+      ++wanted[*piece.imm];
     }
     ASSERT_TRUE(nics().post(piece));
   }
   ASSERT_TRUE(nics().over(200));
   nics().job.settle();
   std::map<std::uint32_t, unsigned> told;
-  for (const std::uint32_t name : nics().names()) ++told[name];
+  for (const std::uint32_t imm : nics().names()) ++told[imm];
   EXPECT_EQ(told, wanted);
   EXPECT_EQ(nics().done().size(), 200u);
 }
@@ -139,7 +139,7 @@ TEST_P(PostedConformance, a_piece_is_told_before_what_its_initiator_publishes_af
   nics().job[1].at_piece = [&](std::uint32_t) { ++told; };
   for (std::uint32_t i = 0; i < 100; ++i) {
     PostedPiece piece = nics().write(0, source);
-    piece.name = i;
+    piece.imm = i;
     ASSERT_TRUE(nics().post(piece));
     ASSERT_TRUE(nics().over(i + 1));
     ASSERT_TRUE(nics().job[0].to(1).send(record_of_lines(1, i)));

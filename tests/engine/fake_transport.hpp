@@ -60,8 +60,8 @@ struct FakeOptions {
   bool keys_visible = true;  // peers see each other's region tables
   transport::Reach::Kind reach = transport::Reach::Kind::none;
   unsigned poll_interval = 1;
-  bool names_pieces = false;
-  Rank names_from = PH_ANY_RANK;    // what NICs say of who wrote
+  bool has_imm = false;
+  Rank imms_from = PH_ANY_RANK;     // what NICs say of who wrote
   bool has_doorbell = false;        // that names who kicked last
   bool overflows = false;           // ids beyond the ledger queue in shared memory
   std::size_t nic_queue = 64;       // pieces that a NIC takes before one is told to be over
@@ -176,7 +176,7 @@ class FakeNet {
       std::memcpy(there, piece.source, piece.size_bytes);
     else
       std::memcpy(piece.destination, there, piece.size_bytes);
-    if (piece.name) seats[piece.rank].names.push_back(*piece.name);
+    if (piece.imm) seats[piece.rank].names.push_back(*piece.imm);
     seats[me].done.push_back({piece.rank, piece.token, PH_OK});
   }
   void refuse(Rank me, ph_status why, std::size_t index = 0) {
@@ -227,7 +227,7 @@ class FakeTransport final : public transport::Transport {
   void poll(transport::Sink& sink) noexcept override {
     for (const Rank rank : std::exchange(seat().new_links, {})) sink.on_link(rank);
     for (const std::uint32_t name : std::exchange(seat().names, {}))
-      sink.on_piece(net_.options.names_from, name);
+      sink.on_piece(net_.options.imms_from, name);
     for (const FakeNet::Done& one : std::exchange(seat().done, {}))
       sink.on_done(one.token, one.status);
     for (const Rank rank : std::exchange(seat().doorbells, {})) sink.on_activity(rank);
@@ -285,7 +285,7 @@ class FakeTransport final : public transport::Transport {
     ++seat().posted_count;
     return true;
   }
-  bool names_pieces(Rank /*rank*/) const noexcept override { return net_.options.names_pieces; }
+  bool has_imm(Rank /*rank*/) const noexcept override { return net_.options.has_imm; }
   void quiesce() noexcept override {
     ++seat().quiesces_count;
     seat().live_keys.clear();

@@ -18,7 +18,7 @@ inline constexpr std::size_t kPiece = 4096;  // posted_piece_bytes of small_conf
 
 inline FakeOptions nics(Posting posting = Posting::named) {
   FakeOptions chosen = options(Reach::Kind::posted, false);
-  chosen.names_pieces = posting == Posting::named;
+  chosen.has_imm = posting == Posting::named;
   chosen.config.max_cid_size = 40;
   return chosen;
 }
@@ -34,7 +34,7 @@ struct Nics : Two {
     for (int i = 0; i < 20; ++i) ranks[rank].serve();
   }
   void land(std::size_t index = 0) {
-    const bool is_told = posted().at(index).name.has_value();
+    const bool is_told = posted().at(index).imm.has_value();
     ranks.net().land(0, index);
     if (is_told) serve(1);
   }

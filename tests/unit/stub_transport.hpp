@@ -51,7 +51,7 @@ class StubTransport final : public Transport {
     return {};
   }
   bool post(const PostedPiece& piece) noexcept override { return ++posts[piece.rank] != 0; }
-  bool names_pieces(Rank) const noexcept override { return names; }
+  bool has_imm(Rank) const noexcept override { return names; }
   void quiesce() noexcept override { ++quiesced; }
   void hide() noexcept override { ++hidden; }
   std::span<std::byte> arena() noexcept override { return {}; }

@@ -24,11 +24,11 @@
 #include "engine/parts/copy_choice.hpp"
 #include "engine/parts/counters.hpp"
 #include "engine/parts/event_queue.hpp"
+#include "engine/parts/imm_lines.hpp"
 #include "engine/parts/late_ids.hpp"
 #include "engine/parts/layout.hpp"
 #include "engine/parts/line_prefetch.hpp"
 #include "engine/parts/message_queue.hpp"
-#include "engine/parts/named_lines.hpp"
 #include "engine/parts/reply_backoff.hpp"
 #include "engine/parts/request.hpp"
 #include "engine/parts/reservation.hpp"
@@ -152,7 +152,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   std::uint32_t posted_under_way = 0;
   std::uint32_t atomics_asked = 0;
   AtomicPlace atomic_place;
-  NamedLines named;  // open where the network names pieces; and so:
+  ImmLines imm_lines;  // open where the network names pieces; and so:
   Arrivals arrivals;
   std::uint32_t fences = 0;  // queued or unanswered
   std::uint64_t fences_begun = 0;
@@ -256,7 +256,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
 };
 
 // The note of a chunk in that line is gone, for another record has taken its place. An operation
-// that still has a request is found all the same, by its lines; any other stays without a name.
+// that still has a request is found all the same, by its lines; any other stays without an imm.
 SentPut put_of_chunk(const Peer& peer, std::uint64_t line) noexcept;
 
 }  // namespace photon::engine

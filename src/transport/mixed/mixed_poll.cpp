@@ -34,8 +34,8 @@ class MixedTransport::Report final : public Sink {
     had_news_ = true;
     sink_.on_done(token, status);
   }
-  void on_piece(Rank from, std::uint32_t name) override {
-    if (from == PH_ANY_RANK || is_mine(from)) sink_.on_piece(from, name);
+  void on_piece(Rank from, std::uint32_t imm) override {
+    if (from == PH_ANY_RANK || is_mine(from)) sink_.on_piece(from, imm);
   }
 
  private:

@@ -92,9 +92,7 @@ bool MixedTransport::post(const PostedPiece& piece) noexcept {
   return side_of(piece.rank).post(piece);
 }
 
-bool MixedTransport::names_pieces(Rank rank) const noexcept {
-  return side_of(rank).names_pieces(rank);
-}
+bool MixedTransport::has_imm(Rank rank) const noexcept { return side_of(rank).has_imm(rank); }
 
 void MixedTransport::quiesce() noexcept {
   near().quiesce();

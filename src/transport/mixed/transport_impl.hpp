@@ -65,9 +65,9 @@ class MixedTransport final : public Transport {
     return far().register_local(memory, is_written);
   }
   void unregister_local(std::uint64_t handle) noexcept override { far().unregister_local(handle); }
-  bool names_pieces(Rank rank) const noexcept override;
-  unsigned name_bits() const noexcept override { return far().name_bits(); }
-  std::uint64_t nameable(Rank rank) const noexcept override { return side_of(rank).nameable(rank); }
+  bool has_imm(Rank rank) const noexcept override;
+  unsigned imm_bits() const noexcept override { return far().imm_bits(); }
+  std::uint64_t imm_room(Rank rank) const noexcept override { return side_of(rank).imm_room(rank); }
   void quiesce() noexcept override;
   bool quiesces() const noexcept override { return near().quiesces() || far().quiesces(); }
   bool posts_alone(Rank rank) const noexcept override { return side_of(rank).posts_alone(rank); }

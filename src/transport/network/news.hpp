@@ -22,7 +22,7 @@ struct News {
   enum class Kind : std::uint8_t { link, activity, piece, done, gone } kind = Kind::link;
   NetworkPeer* peer = nullptr;  // but for done
   std::uint64_t token = 0;      // done
-  std::uint32_t name = 0;       // piece
+  std::uint32_t imm = 0;        // piece
   ph_status status = PH_OK;     // done
 };
 

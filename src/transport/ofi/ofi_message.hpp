@@ -35,7 +35,7 @@ enum class MessageKind : std::uint8_t {
               // leases
   given,  // KeyBody: I touch it no more until I have asked again; key 0: end that RMA endpoint, for
           // of pieces under way to it I do not know what became
-  seen,    // KeyBody: so many (`key`) of your pieces have told me that they have landed
+  seen,   // KeyBody: so many (`key`) of your pieces have told me that they have landed
   landed,  // KeyBody: what a piece of mine should have told you (`key`, without a tag)
 };
 
@@ -79,7 +79,7 @@ struct ProofBody {
 // and for leases that ended with an RMA endpoint while their pieces were over after all.
 inline constexpr std::size_t kMostPieces = 8;
 inline constexpr std::size_t kMostAsks = 2 * kMostPieces;
-// Pieces with a name are numbered. From the oldest on of which it is not known whether it has told
+// Pieces with an imm are numbered. From the oldest on of which it is not known whether it has told
 // its target, no more than these go.
 inline constexpr std::size_t kMostNumbers = 2 * kMostPieces;
 

@@ -84,7 +84,7 @@ Pieces::Next Pieces::next(const Slot& slot) {
   if (slot.failed == granted.rma_endpoint) return {.kind = Next::Kind::fault};
   if (lease.is_tainted) return {};
   if (const ph_status status = granted.check(slot.piece); status != PH_OK) return over(status);
-  if (slot.is_named() && room_for_names() == 0) return {};  // until it has heard of some
+  if (slot.has_imm() && room_for_imm() == 0) return {};  // until it has heard of some
   return {
       .kind = Next::Kind::go,
       .place = {granted.begin.address + (slot.piece.address - granted.address), granted.begin.key},
@@ -94,8 +94,8 @@ Pieces::Next Pieces::next(const Slot& slot) {
 void Pieces::taken(Slot& slot, std::uint64_t rma_endpoint) {
   slot.state = Slot::State::under_way;
   slot.rma_endpoint = rma_endpoint;
-  if (slot.is_named()) {
-    slot.number = ++named_;
+  if (slot.has_imm()) {
+    slot.number = ++with_imm_;
     slot.fate = Slot::Fate::in_doubt;
   }
   first_ = (slot.operation.index + 1) % slots_.size();
@@ -128,9 +128,9 @@ void Pieces::over(Slot& slot) {
   if (slot.is_in_doubt()) {
     const std::size_t at = slot.number % kMostNumbers;
     ++told_[at];
-    last_[at] = {slot.number, slot.rma_endpoint, *slot.piece.name};
+    last_[at] = {slot.number, slot.rma_endpoint, *slot.piece.imm};
     if (!slot.operation.data) {  // it could not tell by itself
-      say(MessageKind::landed, told_data(*slot.piece.name, slot.number));
+      say(MessageKind::landed, imm_data(*slot.piece.imm, slot.number));
       last_[at] = {};
     }
   }
@@ -139,7 +139,7 @@ void Pieces::over(Slot& slot) {
 
 // Its first bytes may stand in what the owner's RMA endpoint has yet to read: that RMA endpoint has
 // to end before the lease is given back, as after recall(). Only then it is known, too, whether the
-// peer was told of it: so of a named one that is asked for, and before the question, which is
+// peer was told of it: so of one with an imm that is asked for, and before the question, which is
 // answered behind it.
 void Pieces::failed(Slot& slot, std::uint64_t rma_endpoint) {
   const bool was_under_way = slot.state == Slot::State::under_way;
@@ -206,33 +206,33 @@ bool Pieces::learn(const ToldBody& heard) {
   for (std::size_t at = 0; at < more.size(); ++at) {
     if (more[at] > 1 || (more[at] > 0 && !is_in_doubt[at])) return false;
     if (more[at] >= 0 || last_[at].number == 0 || last_[at].rma_endpoint > heard.ended) continue;
-    say(MessageKind::landed, told_data(last_[at].name, last_[at].number));
+    say(MessageKind::landed, imm_data(last_[at].imm, last_[at].number));
     last_[at] = {};
   }
   return true;
 }
 
 bool Pieces::seen(std::uint64_t count) {
-  if (count < seen_ || count + lost_ > named_) return false;
+  if (count < seen_ || count + lost_ > with_imm_) return false;
   seen_ = count;
   return true;
 }
 
-std::size_t Pieces::room_for_names() const noexcept {
+std::size_t Pieces::room_for_imm() const noexcept {
   std::uint64_t from_oldest = 0;  // in doubt on
   for (const Slot& slot : slots_)
-    if (slot.is_in_doubt()) from_oldest = std::max(from_oldest, named_ + 1 - slot.number);
-  const std::uint64_t unheard = named_ - seen_ - lost_;
+    if (slot.is_in_doubt()) from_oldest = std::max(from_oldest, with_imm_ + 1 - slot.number);
+  const std::uint64_t unheard = with_imm_ - seen_ - lost_;
   if (unheard >= slots_.size() || from_oldest >= kMostNumbers) return 0;
   return std::min<std::size_t>(slots_.size() - unheard, kMostNumbers - from_oldest);
 }
 
-std::size_t Pieces::nameable() const noexcept {
+std::size_t Pieces::imm_room() const noexcept {
   const auto waiting =
       static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
-        return slot.state == Slot::State::waits && slot.is_named();
+        return slot.state == Slot::State::waits && slot.has_imm();
       }));
-  const std::size_t room = room_for_names();
+  const std::size_t room = room_for_imm();
   return room - std::min(room, waiting);
 }
 

@@ -21,9 +21,9 @@
 // for twice in all.
 // Invariants: a piece goes only while its lease is held, so that no `given` leaves while one is
 // under way; at most one `ask` for a key is unanswered. Leases are at most what the peer granted
-// and a piece each. Of named pieces that the peer has not said to have heard of, nor never to hear
-// of, there are as many as slots at most; and kMostNumbers from the oldest in doubt on.
-// Owner: OfiPeer, under the transport's lock.
+// and a piece each. Of pieces with an imm that the peer has not said to have heard of, nor never to
+// hear of, there are as many as slots at most; and kMostNumbers from the oldest in doubt on. Owner:
+// OfiPeer, under the transport's lock.
 #pragma once
 
 #include <array>
@@ -58,12 +58,12 @@ class Pieces {
     Operation operation;
     std::uint64_t rma_endpoint = 0;  // it is under way by, or was the last time
     std::uint64_t failed = 0;        // it has failed by this RMA endpoint; 0: it has not
-    // Of a named one, when it went the last time: which it was, and whether its peer was told.
+    // Of one with an imm, when it went the last time: which it was, and whether its peer was told.
     std::uint64_t number = 0;  // from 1 on; 0: it has never gone
     enum class Fate : std::uint8_t { in_doubt, told, lost } fate = Fate::in_doubt;
     unsigned failures = 0;
 
-    bool is_named() const noexcept { return piece.name.has_value(); }
+    bool has_imm() const noexcept { return piece.imm.has_value(); }
     bool was_told() const noexcept { return number != 0 && fate == Fate::told; }
     bool is_lost() const noexcept { return number != 0 && fate == Fate::lost; }
     bool is_in_doubt() const noexcept {
@@ -99,7 +99,7 @@ class Pieces {
   Next next(const Slot& slot);
   // What it is to tell its peer, if it goes now.
   std::uint64_t data(const Slot& slot) const noexcept {
-    return told_data(*slot.piece.name, named_ + 1);
+    return imm_data(*slot.piece.imm, with_imm_ + 1);
   }
   void taken(Slot& slot, std::uint64_t rma_endpoint);
   // It has landed: its memory is not touched any more.
@@ -121,7 +121,7 @@ class Pieces {
   // is in doubt is told or lost, and what it should have heard is said. False: it says nonsense.
   bool learn(const ToldBody& heard);
   // How many named ones more could go at once, if those that wait did.
-  std::size_t nameable() const noexcept;
+  std::size_t imm_room() const noexcept;
   void called_back(std::uint64_t key);
   void rma_endpoint_ended(std::uint64_t rma_endpoint);
   // After all that wait were looked at: leases that nobody needs are given back.
@@ -151,7 +151,7 @@ class Pieces {
   static constexpr std::size_t kUsedKeys = 64;
 
   void leave(Slot& slot);
-  std::size_t room_for_names() const noexcept;
+  std::size_t room_for_imm() const noexcept;
   void learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noexcept;
   void want_end_of(std::uint64_t rma_endpoint);
   bool is_wanted(std::uint64_t key) const noexcept;
@@ -165,16 +165,16 @@ class Pieces {
   std::size_t under_way_ = 0;
   std::size_t first_ = 0;
   std::map<std::uint64_t, RkeyLease> leases_;  // by key
-  std::uint64_t ending_ = 0;  // the latest RMA endpoint that we have told its owner to end
-  std::uint64_t named_ = 0;   // pieces that went with a name, each time
-  std::uint64_t seen_ = 0;    // of them the peer has said to have heard of
-  std::uint64_t lost_ = 0;    // and these it never will
+  std::uint64_t ending_ = 0;    // the latest RMA endpoint that we have told its owner to end
+  std::uint64_t with_imm_ = 0;  // pieces that went with an imm, each time
+  std::uint64_t seen_ = 0;      // of them the peer has said to have heard of
+  std::uint64_t lost_ = 0;      // and these it never will
   std::array<std::uint32_t, kMostNumbers> told_{};  // it was told of, by their numbers,
   // and of these the latest that is over.
   struct Last {
     std::uint64_t number = 0;  // 0: none, or it is known to have heard
     std::uint64_t rma_endpoint = 0;
-    std::uint32_t name = 0;
+    std::uint32_t imm = 0;
   };
   std::array<Last, kMostNumbers> last_{};
   std::array<std::uint64_t, kUsedKeys> used_{};

@@ -17,17 +17,17 @@
 
 namespace photon::transport::ofi {
 
-inline constexpr unsigned kNameBits = 28;
-static_assert(kMostNumbers == 1u << (32 - kNameBits));
+inline constexpr unsigned kImmBits = 28;
+static_assert(kMostNumbers == 1u << (32 - kImmBits));
 
-constexpr std::uint64_t told_data(std::uint32_t name, std::uint64_t number) noexcept {
-  return name | (number % kMostNumbers) << kNameBits;
+constexpr std::uint64_t imm_data(std::uint32_t imm, std::uint64_t number) noexcept {
+  return imm | (number % kMostNumbers) << kImmBits;
 }
-constexpr std::uint32_t name_in(std::uint64_t data) noexcept {
-  return static_cast<std::uint32_t>(data) & ((1u << kNameBits) - 1);
+constexpr std::uint32_t imm_in(std::uint64_t data) noexcept {
+  return static_cast<std::uint32_t>(data) & ((1u << kImmBits) - 1);
 }
 constexpr std::size_t number_in(std::uint64_t data) noexcept {
-  return (data >> kNameBits) % kMostNumbers;
+  return (data >> kImmBits) % kMostNumbers;
 }
 // Of a provider that carries 8 bytes of data.
 constexpr std::uint64_t with_tag(std::uint64_t data, std::uint64_t key) noexcept {

@@ -112,7 +112,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
                         .order = network::NewsQueue::Order::links_and_pieces_first,
                         .posts = false}),
       parties_{boot.rank(), boot.size(), parts.lane},
-      names_(boot.size(), kNameBits),
+      imm_codec_(boot.size(), kImmBits),
       parts_(std::move(parts)),
       peers_(boot.size()),
       exposures_(*parts_.fabric, parts_.own->regions()),

@@ -1,7 +1,7 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (endpoint infos, handshakes),
 // ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_rma_endpoints.cpp (by which they
-// leave), ofi_named.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news,
+// leave), ofi_imm.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news,
 // ends of peers), ofi_keepalive.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common
 // with tcp stands in carried/network_transport.hpp.
 //
@@ -31,7 +31,7 @@
 #include "transport/ofi/ofi_peer.hpp"
 #include "transport/ofi/ofi_receives.hpp"
 #include "transport/ofi/ofi_transport.hpp"
-#include "wire/piece_name.hpp"
+#include "wire/imm_codec.hpp"
 
 namespace photon::transport::ofi {
 
@@ -77,9 +77,9 @@ class OfiTransport final : public network::NetworkTransport {
   base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
                                              bool is_written) noexcept override;
   void unregister_local(std::uint64_t handle) noexcept override;
-  unsigned name_bits() const noexcept override { return kNameBits; }
-  bool names_pieces(Rank rank) const noexcept override;
-  std::uint64_t nameable(Rank rank) const noexcept override;
+  unsigned imm_bits() const noexcept override { return kImmBits; }
+  bool has_imm(Rank rank) const noexcept override;
+  std::uint64_t imm_room(Rank rank) const noexcept override;
   void quiesce() noexcept override;
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
@@ -173,7 +173,7 @@ class OfiTransport final : public network::NetworkTransport {
   void go_on_stalled();
   void end_our_rma_endpoints();
 
-  // ofi_named.cpp
+  // ofi_imm.cpp
   std::optional<std::uint64_t> data_of(const OfiPeer& peer,
                                        const Pieces::Slot& slot) const noexcept;
   void piece_told(std::uint64_t data);
@@ -204,7 +204,7 @@ class OfiTransport final : public network::NetworkTransport {
   void dispatch(Sink& sink);
 
   const Parties parties_;
-  const wire::PieceNames names_;
+  const wire::ImmCodec imm_codec_;
   Parts parts_;
 
   std::vector<std::unique_ptr<OfiPeer>> peers_;

@@ -129,7 +129,7 @@ class SimNetwork {
 
   // Takes the packet; it is dropped if the receiver has left.
   void post(Rank to, Packet packet);
-  // A piece of the initiator `from`: lands in parts; then its target is told, if it has a name, and
+  // A piece of the initiator `from`: lands in parts; then its target is told, if it has an imm, and
   // its initiator.
   void post_piece(Rank from, const std::shared_ptr<Flight>& flight);
   void cancel(Flight& flight);

@@ -42,14 +42,14 @@ void SimNetwork::post_piece(Rank from, const std::shared_ptr<Flight>& flight) {
     begin += bytes;
   }
   idle_looks_count_ = 0;
-  if (piece.name) tell(from, landed_ns, flight);
+  if (piece.imm) tell(from, landed_ns, flight);
   Wire& back = seats_[piece.rank].wires[from];
   const std::uint64_t done_ns = landed_ns + back.random.up_to(back.max_delay_ns);
   back.last_due_ns = std::max(back.last_due_ns, done_ns);
   enqueue(from, done_ns, {.kind = Packet::Kind::done, .from = piece.rank, .flight = flight});
 }
 
-// The target of a named piece.
+// The target of a piece with an imm.
 void SimNetwork::tell(Rank from, std::uint64_t landed_ns, const std::shared_ptr<Flight>& flight) {
   const Fault& fault = settings_.fault;
   const bool fits = fault.kind == Fault::Kind::early || fault.kind == Fault::Kind::count;

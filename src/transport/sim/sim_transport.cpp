@@ -167,7 +167,7 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
   }
   if (packet.kind == Packet::Kind::hello) return;
   if (packet.kind == Packet::Kind::piece)
-    return sink.on_piece(packet.from, *packet.flight->piece.name);
+    return sink.on_piece(packet.from, *packet.flight->piece.imm);
   slot.link->deliver(packet);
   sink.on_activity(packet.from);
 }

@@ -70,7 +70,7 @@ class SimTransport final : public Transport {
     return locals_.add(memory, is_written);
   }
   void unregister_local(std::uint64_t handle) noexcept override { locals_.remove(handle); }
-  bool names_pieces(Rank /*rank*/) const noexcept override {
+  bool has_imm(Rank /*rank*/) const noexcept override {
     return network_->has_nics() && network_->settings().profile != base::SimProfile::unnamed;
   }
   void quiesce() noexcept override { network_->quiesce(); }

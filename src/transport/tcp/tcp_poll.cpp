@@ -43,8 +43,8 @@ class TcpTransport::FramePort final : public PortNews {
     if (std::exchange(peer.is_touched, true)) return;
     transport_.tell({.kind = News::Kind::activity, .peer = &peer});
   }
-  void on_landed(TcpPeer& peer, std::uint32_t name) override {
-    transport_.tell({.kind = News::Kind::piece, .peer = &peer, .name = name});
+  void on_landed(TcpPeer& peer, std::uint32_t imm) override {
+    transport_.tell({.kind = News::Kind::piece, .peer = &peer, .imm = imm});
   }
   void on_over(TcpPeer& /*peer*/, std::uint64_t token, ph_status status) override {
     transport_.tell({.kind = News::Kind::done, .token = token, .status = status});

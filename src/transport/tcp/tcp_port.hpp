@@ -17,7 +17,7 @@ namespace photon::transport::tcp {
 class PortNews {
  public:
   virtual void on_ring(TcpPeer& peer) = 0;  // lines or credits
-  virtual void on_landed(TcpPeer& peer, std::uint32_t name) = 0;
+  virtual void on_landed(TcpPeer& peer, std::uint32_t imm) = 0;
   virtual void on_over(TcpPeer& peer, std::uint64_t token, ph_status status) = 0;
   virtual void on_written(TcpPeer& peer, std::uint64_t token) = 0;  // as on_over() with PH_OK
 

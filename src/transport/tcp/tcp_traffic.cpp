@@ -186,8 +186,8 @@ bool TcpTransport::post(const PostedPiece& piece) noexcept {
   const bool is_write = piece.source != nullptr;
   Outlet::Item item;
   item.head.kind = is_write ? FrameKind::write : FrameKind::read;
-  item.head.code = piece.name ? 1 : 0;
-  item.head.bytes = piece.name.value_or(0);
+  item.head.code = piece.imm ? 1 : 0;
+  item.head.bytes = piece.imm.value_or(0);
   item.head.token = slot->token;
   item.body = {piece.address, piece.key, piece.size_bytes};
   item.payload = piece.source;

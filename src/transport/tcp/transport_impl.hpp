@@ -65,7 +65,7 @@ class TcpTransport final : public network::NetworkTransport {
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
   bool post(const PostedPiece& piece) noexcept override;
-  bool names_pieces(Rank /*rank*/) const noexcept override { return true; }
+  bool has_imm(Rank /*rank*/) const noexcept override { return true; }
   void quiesce() noexcept override;
   bool posts_alone(Rank /*rank*/) const noexcept override { return false; }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,

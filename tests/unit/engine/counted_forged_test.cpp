@@ -60,7 +60,7 @@ const std::vector<Forgery>& forged_records() {
   return all;
 }
 
-const std::vector<Forgery>& forged_names() {
+const std::vector<Forgery>& forged_imms() {
   static const std::vector<Forgery> all = {
       {"a piece more than announced",
        [](Initiator& a) {
@@ -119,7 +119,7 @@ TEST(CountedForged, every_forged_record_ends_its_sender_and_nothing_else) {
 }
 
 TEST(CountedForged, every_forged_name_ends_its_sender_and_nothing_else) {
-  expect_each_ends_its_sender(forged_names());
+  expect_each_ends_its_sender(forged_imms());
 }
 
 // The same events as they should be do no harm: the table above tests what it says.
@@ -132,8 +132,8 @@ TEST(CountedForged, a_last_line_that_the_ring_can_hold_may_have_pieces) {
 TEST(CountedForged, names_of_ranks_that_are_not_there_are_dropped) {
   for (const Rank rank : {Rank{3}, Rank{1}}) {  // never met; ourselves, never met either
     Initiator peer;
-    peer.tell(wire::PieceNames(4).of(rank, 0));
-    peer.tell(wire::PieceNames(4).of(rank, 1u << 20));
+    peer.tell(wire::ImmCodec(4).of(rank, 0));
+    peer.tell(wire::ImmCodec(4).of(rank, 1u << 20));
     EXPECT_FALSE(peer.is_cut_off());
     peer.expect_the_friend_unharmed();
   }
@@ -153,7 +153,7 @@ TEST(CountedForged, a_name_that_belongs_to_another_peer_ends_that_one_only) {
   Initiator peer;
   const std::uint64_t line = peer.counted(1, 6);
   peer.serve();
-  peer.tell(wire::PieceNames(4).of(2, 1u << 20));
+  peer.tell(wire::ImmCodec(4).of(2, 1u << 20));
   EXPECT_EQ(peer.ranks()[1].put(2, notice()), PH_ERR_PROTOCOL);
   EXPECT_FALSE(peer.is_cut_off());
   peer.pieces(line);

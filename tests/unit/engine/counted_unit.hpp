@@ -9,9 +9,9 @@
 
 namespace photon::engine::test {
 
-inline FakeOptions counting(bool names_pieces = true) {
+inline FakeOptions counting(bool has_imm = true) {
   FakeOptions chosen = options(Reach::Kind::posted, false);
-  chosen.names_pieces = names_pieces;
+  chosen.has_imm = has_imm;
   chosen.config.max_cid_size = 40;
   return chosen;
 }
@@ -51,7 +51,7 @@ class Initiator {
 
   // Rank 1's NIC tells of pieces, now.
   void pieces(std::uint64_t line, std::uint64_t count = 1) {
-    for (std::uint64_t i = 0; i < count; ++i) tell(wire::PieceNames(4).of(0, line));
+    for (std::uint64_t i = 0; i < count; ++i) tell(wire::ImmCodec(4).of(0, line));
   }
   void tell(std::uint32_t name) {
     ranks_.net().seats[1].names.push_back(name);

@@ -162,7 +162,7 @@ TEST(Gather, pieces_are_named_if_all_of_the_source_is_pinned) {
     ASSERT_EQ(two.ranks[0].vectored(1, blocks.put()), PH_OK);
     two.serve();
     ASSERT_FALSE(two.posted().empty());
-    EXPECT_EQ(two.posted().front().name.has_value(), registered);
+    EXPECT_EQ(two.posted().front().imm.has_value(), registered);
     two.land_all();
     EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
     EXPECT_TRUE(blocks.are_equal());

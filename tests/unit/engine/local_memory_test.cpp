@@ -72,7 +72,7 @@ TEST_P(LocalMemory, what_is_larger_than_an_entry_goes_part_by_part_and_unannounc
   unsigned parts = 0;
   for (two.serve(); !two.posted().empty(); two.serve(), ++parts) {
     ASSERT_EQ(two.posted().size(), 1u) << "the next part has to be shown first";
-    EXPECT_FALSE(piece(two, 0).name) << "it may have to go on without the NIC";
+    EXPECT_FALSE(piece(two, 0).imm) << "it may have to go on without the NIC";
     two.land();
   }
   EXPECT_GE(parts, 3u);

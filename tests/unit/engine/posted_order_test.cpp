@@ -10,7 +10,7 @@ struct Unnamed : Nics {
   Unnamed() {
     fill_ledger();
     EXPECT_EQ(put_as(1, 11, 1), PH_OK);
-    EXPECT_FALSE(posted().at(0).name);
+    EXPECT_FALSE(posted().at(0).imm);
     EXPECT_EQ(remote().size(), 4u);
     serve();
   }
@@ -20,7 +20,7 @@ TEST(PostedOrder, a_put_that_is_not_at_its_turn_goes_unnamed_and_comes_in_order)
   Unnamed two;
   ASSERT_EQ(two.put_as(2, 12, 2), PH_OK);
   ASSERT_EQ(two.posted().size(), 3u);
-  for (const auto& piece : two.posted()) EXPECT_FALSE(piece.name);
+  for (const auto& piece : two.posted()) EXPECT_FALSE(piece.imm);
   two.land(1);
   two.land(1);
   two.serve();
@@ -35,8 +35,8 @@ TEST(PostedOrder, order_none_needs_no_turn) {
   Unnamed two;
   ASSERT_EQ(two.put_as(2, 12, 2, PH_ORDER_NONE), PH_OK);
   ASSERT_EQ(two.posted().size(), 3u);
-  EXPECT_TRUE(two.posted()[1].name);
-  EXPECT_TRUE(two.posted()[2].name);
+  EXPECT_TRUE(two.posted()[1].imm);
+  EXPECT_TRUE(two.posted()[2].imm);
   two.land(1);
   two.land(1);
   two.serve();
@@ -50,20 +50,20 @@ TEST(PostedOrder, after_an_unnamed_put_names_are_used_again) {
   two.land_all();
   EXPECT_EQ(two.remote(), Ids{11});
   ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
-  EXPECT_TRUE(two.posted().at(0).name);
+  EXPECT_TRUE(two.posted().at(0).imm);
 }
 
 // Line 65 stands where line 1 stood; the pieces of its record are still under way.
 TEST(PostedOrder, a_name_in_use_is_not_given_again_one_lap_later) {
   Nics two;
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
-  ASSERT_EQ(two.posted().at(0).name, 1u);
+  ASSERT_EQ(two.posted().at(0).imm, 1u);
   two.serve(1);
   two.go_to_line(65);
   ASSERT_EQ(two.put_as(2, 12, 2), PH_OK);
   ASSERT_EQ(two.posted().size(), 4u);
-  EXPECT_FALSE(two.posted()[2].name);
-  EXPECT_FALSE(two.posted()[3].name);
+  EXPECT_FALSE(two.posted()[2].imm);
+  EXPECT_FALSE(two.posted()[3].imm);
   two.land(2);
   two.land(2);
   two.serve();
@@ -80,7 +80,7 @@ TEST(PostedOrder, a_name_can_be_given_again_when_all_its_pieces_are_over) {
   EXPECT_EQ(two.remote(), Ids{11});
   two.go_to_line(65);
   ASSERT_EQ(two.put_as(2, 12, 2), PH_OK);
-  EXPECT_EQ(two.posted().at(0).name, 65u);
+  EXPECT_EQ(two.posted().at(0).imm, 65u);
   two.land_all();
   EXPECT_EQ(two.remote(), Ids{12});
 }
@@ -90,7 +90,7 @@ TEST(PostedOrder, another_line_is_named_while_one_is_in_use) {
   ASSERT_EQ(two.put_as(1, 11, 1), PH_OK);
   two.go_to_line(66);
   ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
-  EXPECT_EQ(two.posted().at(1).name, 66u);
+  EXPECT_EQ(two.posted().at(1).imm, 66u);
   two.land(1);
   two.land_all();
   EXPECT_EQ(two.remote(), (Ids{11, 12}));

@@ -197,12 +197,12 @@ TEST(PostedRefusedNames, a_name_is_not_given_again_before_its_withdrawal_was_rea
   ASSERT_EQ(two.tail(), 65u) << "the withdrawal";
   ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
   ASSERT_EQ(two.posted().size(), 1u);
-  EXPECT_FALSE(two.posted()[0].name);
+  EXPECT_FALSE(two.posted()[0].imm);
   two.land_all();
   EXPECT_EQ(two.remote(), Ids{12});
   two.go_to_line(129);
   ASSERT_EQ(two.put_as(3, 13, 1), PH_OK);
-  EXPECT_EQ(two.posted().at(0).name, 129u);
+  EXPECT_EQ(two.posted().at(0).imm, 129u);
   two.land_all();
   EXPECT_EQ(two.remote(), Ids{13});
 }

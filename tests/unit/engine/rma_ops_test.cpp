@@ -53,7 +53,7 @@ TEST_P(PostedBy, the_id_goes_first_where_pieces_are_named_and_last_where_they_ar
   ASSERT_EQ(two.put_pieces(3), PH_OK);
   if (GetParam() == Posting::unnamed) {
     EXPECT_EQ(two.at(line).tag_word(), 0u) << "nothing was sent yet";
-    for (const auto& piece : two.posted()) EXPECT_FALSE(piece.name);
+    for (const auto& piece : two.posted()) EXPECT_FALSE(piece.imm);
     two.land_all();
     EXPECT_EQ(two.sent(line).kind, wire::Kind::put);
     return;
@@ -61,7 +61,7 @@ TEST_P(PostedBy, the_id_goes_first_where_pieces_are_named_and_last_where_they_ar
   EXPECT_EQ(two.sent(line).kind, kCounted);
   EXPECT_EQ(two.word_sent(line, 0), 3u);
   EXPECT_EQ(two.word_sent(line, 1), two.remote_id);
-  for (const auto& piece : two.posted()) EXPECT_EQ(piece.name, line) << "rank 0";
+  for (const auto& piece : two.posted()) EXPECT_EQ(piece.imm, line) << "rank 0";
   two.land_all();
   EXPECT_EQ(two.at(line + 1).tag_word(), 0u) << "nothing more is sent";
 }
@@ -117,7 +117,7 @@ TEST_P(PostedBy, flags_say_which_ids_are_told) {
     Nics two(GetParam());
     ASSERT_EQ(two.put_pieces(2, flags), PH_OK);
     if ((flags & PH_NO_RCE) != 0) {
-      for (const auto& piece : two.posted()) EXPECT_FALSE(piece.name);
+      for (const auto& piece : two.posted()) EXPECT_FALSE(piece.imm);
     }
     two.land();
     two.serve();
@@ -137,7 +137,7 @@ TEST_P(PostedBy, a_get_lands_and_then_tells_both_sides) {
   ASSERT_EQ(two.posted().size(), 3u);
   for (const auto& piece : two.posted()) {
     EXPECT_EQ(piece.source, nullptr);
-    EXPECT_FALSE(piece.name) << "only writes tell the target";
+    EXPECT_FALSE(piece.imm) << "only writes tell the target";
   }
   two.land(2);
   two.land(0);
@@ -170,7 +170,7 @@ TEST_P(PostedBy, without_ledger_credit_the_bytes_land_without_the_application) {
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 2, PH_ORDER_NONE), PH_OK);
   ASSERT_EQ(two.posted().size(), 4u);
-  for (const auto& piece : two.posted()) EXPECT_FALSE(piece.name);
+  for (const auto& piece : two.posted()) EXPECT_FALSE(piece.imm);
   two.land_all();
   EXPECT_EQ(two.local(), Ids());
   EXPECT_EQ(two.remote(), (Ids{100, 101, 102, 103}));

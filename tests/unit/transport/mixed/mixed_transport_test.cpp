@@ -22,7 +22,7 @@ TEST_F(MixedStubs, what_concerns_a_rank_goes_to_its_side) {
     PostedPiece piece;
     piece.rank = rank;
     EXPECT_TRUE(mixed_->post(piece));
-    EXPECT_EQ(mixed_->names_pieces(rank), rank == kFar);
+    EXPECT_EQ(mixed_->has_imm(rank), rank == kFar);
     mixed_->disconnect(rank);
     for (const auto calls :
          {&StubTransport::connects, &StubTransport::kicks, &StubTransport::reads,

@@ -23,7 +23,7 @@ class Engine final : public Sink {
   void on_done(std::uint64_t token, ph_status status) override {
     write("done " + std::to_string(token) + (status == PH_OK ? "" : " in vain"));
   }
-  void on_piece(Rank from, std::uint32_t name) override {
+  void on_piece(Rank from, std::uint32_t imm) override {
     write("piece " + std::to_string(name) + " of " + std::to_string(from));
   }
 

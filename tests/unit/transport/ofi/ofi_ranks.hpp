@@ -20,7 +20,7 @@
 #include "memory_boot.hpp"
 #include "transport/ofi/transport_impl.hpp"
 #include "watchdog.hpp"
-#include "wire/piece_name.hpp"
+#include "wire/imm_codec.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::ofi::test {
@@ -47,9 +47,9 @@ class OfiNews final : public Sink {
     gone[rank] = why;
     done_before_gone = done.size();
   }
-  void on_piece(Rank from, std::uint32_t name) override {
-    EXPECT_EQ(from, wire::PieceNames(ranks_count, kNameBits).rank_in(name));
-    ++told[name];
+  void on_piece(Rank from, std::uint32_t imm) override {
+    EXPECT_EQ(from, wire::ImmCodec(ranks_count, kImmBits).rank_in(imm));
+    ++told[imm];
   }
   void on_done(std::uint64_t token, ph_status status) override {
     done[token] = status;

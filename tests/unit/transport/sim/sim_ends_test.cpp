@@ -178,7 +178,7 @@ struct Nics {
     flight = std::make_shared<Flight>();
     flight->piece = {.rank = 1, .address = at, .key = 0x33, .size_bytes = 64};
     flight->piece.source = source.data();
-    flight->piece.name = 7;
+    flight->piece.imm = 7;
     net.network.post_piece(0, flight);
   }
   EndingNet net;

@@ -219,7 +219,7 @@ struct LossyNics {
     auto flight = std::make_shared<Flight>();
     flight->piece = {.rank = 1, .address = address(), .key = 0x33, .size_bytes = source.size()};
     flight->piece.source = source.data();
-    flight->piece.name = 7;
+    flight->piece.imm = 7;
     net.network.post_piece(0, flight);
     return flight;
   }

@@ -30,14 +30,14 @@ struct Net {
     return reinterpret_cast<std::uintptr_t>(memory.data() + offset);
   }
   std::shared_ptr<Flight> write(std::size_t offset, const std::vector<std::byte>& source,
-                                std::optional<std::uint32_t> name = {}) {
+                                std::optional<std::uint32_t> imm = {}) {
     auto flight = std::make_shared<Flight>();
     flight->piece = {.rank = 1,
                      .address = address(offset),
                      .key = kKey,
                      .size_bytes = source.size(),
                      .source = source.data(),
-                     .name = name};
+                     .imm = imm};
     network.post_piece(0, flight);
     return flight;
   }
@@ -117,7 +117,7 @@ std::vector<std::uint32_t> told(base::SimProfile profile, std::uint64_t seed) {
   for (std::uint32_t i = 0; i < 8; ++i) net.write(i * 64, source, i);
   std::vector<std::uint32_t> names;
   while (names.size() < 8)
-    for (const Packet& packet : net.look(1)) names.push_back(*packet.flight->piece.name);
+    for (const Packet& packet : net.look(1)) names.push_back(*packet.flight->piece.imm);
   return names;
 }
 
@@ -195,7 +195,7 @@ std::vector<std::uint32_t> told_with(Fault::Kind kind) {
     net.write(i * 64, source, i);
     for (int looks = 0; looks < 1000; ++looks)
       for (const Packet& packet : net.look(1)) {
-        const auto name = *packet.flight->piece.name;
+        const auto name = *packet.flight->piece.imm;
         names.push_back(name);
         const bool is_there =
             net.memory[name * 64] == std::byte{1} && net.memory[name * 64 + 63] == std::byte{1};

@@ -44,7 +44,7 @@ class TcpNews final : public Sink {
   void on_activity(Rank rank) override { ++activity[rank]; }
   void on_gone(Rank rank, const base::Error& why) override { gone[rank] = why; }
   void on_done(std::uint64_t token, ph_status status) override { done[token] = status; }
-  void on_piece(Rank, std::uint32_t name) override { names.insert(name); }
+  void on_piece(Rank, std::uint32_t imm) override { names.insert(imm); }
 
   std::set<Rank> links;
   std::map<Rank, unsigned> activity;

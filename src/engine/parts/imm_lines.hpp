@@ -12,7 +12,7 @@
 
 namespace photon::engine {
 
-class NamedLines {
+class ImmLines {
  public:
   void open(std::uint64_t ring_lines) {
     free_from_ = base::ZeroArray<std::uint64_t>(ring_lines);

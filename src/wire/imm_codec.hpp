@@ -9,12 +9,12 @@
 
 namespace photon::wire {
 
-class PieceNames {
+class ImmCodec {
  public:
   // Of a job of so many ranks. Too few bits for them: names do not suffice.
-  explicit constexpr PieceNames(std::uint32_t ranks_count, unsigned name_bits = 32) noexcept
-      : bits_(name_bits -
-              std::min(name_bits, static_cast<unsigned>(std::bit_width(ranks_count - 1)))) {}
+  explicit constexpr ImmCodec(std::uint32_t ranks_count, unsigned imm_bits = 32) noexcept
+      : bits_(imm_bits -
+              std::min(imm_bits, static_cast<unsigned>(std::bit_width(ranks_count - 1)))) {}
 
   // Whether names tell any two lines apart that can be meant at one time.
   constexpr bool suffice(std::uint64_t ring_lines) const noexcept {
@@ -23,15 +23,13 @@ class PieceNames {
   constexpr std::uint32_t of(std::uint32_t rank, std::uint64_t line) const noexcept {
     return static_cast<std::uint32_t>(std::uint64_t{rank} << bits_ | (line & (lines() - 1)));
   }
-  constexpr std::uint32_t rank_in(std::uint32_t name) const noexcept {
-    return static_cast<std::uint32_t>(std::uint64_t{name} >> bits_);
+  constexpr std::uint32_t rank_in(std::uint32_t imm) const noexcept {
+    return static_cast<std::uint32_t>(std::uint64_t{imm} >> bits_);
   }
-  constexpr std::uint64_t line_in(std::uint32_t name) const noexcept {
-    return name & (lines() - 1);
-  }
+  constexpr std::uint64_t line_in(std::uint32_t imm) const noexcept { return imm & (lines() - 1); }
   // How far the line of a name lies behind another one, going forward.
-  constexpr std::uint64_t distance(std::uint64_t from, std::uint64_t line_in_name) const noexcept {
-    return (line_in_name - from) & (lines() - 1);
+  constexpr std::uint64_t distance(std::uint64_t from, std::uint64_t line_in_imm) const noexcept {
+    return (line_in_imm - from) & (lines() - 1);
   }
 
  private:

@@ -1,5 +1,5 @@
 // Names of pieces: read back, for every size of job, and how far they reach.
-#include "wire/piece_name.hpp"
+#include "wire/imm_codec.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@ std::uint64_t lines_told_apart(std::uint32_t ranks_count) {
   return std::uint64_t{1} << (32 - rank_bits);
 }
 
-TEST(PieceName, rank_and_line_are_read_back_in_jobs_of_every_size) {
+TEST(ImmCodecTest, rank_and_line_are_read_back_in_jobs_of_every_size) {
   for (const std::uint32_t ranks_count : kJobs) {
-    const PieceNames names(ranks_count);
+    const ImmCodec names(ranks_count);
     const std::uint64_t lines = lines_told_apart(ranks_count);
     for (const std::uint32_t rank : {0u, ranks_count / 2, ranks_count - 1})
       for (const std::uint64_t line :
@@ -29,16 +29,16 @@ TEST(PieceName, rank_and_line_are_read_back_in_jobs_of_every_size) {
   }
 }
 
-TEST(PieceName, the_layout_is_that_of_the_wire_format) {
-  EXPECT_EQ(PieceNames(1).of(0, 0x1'2345'6789), 0x2345'6789u);
-  EXPECT_EQ(PieceNames(2).of(1, 5), 0x8000'0005u);
-  EXPECT_EQ(PieceNames(3).of(2, 5), 0x8000'0005u);
-  EXPECT_EQ(PieceNames(256).of(0xab, 0xff12'3456), 0xab12'3456u);
+TEST(ImmCodecTest, the_layout_is_that_of_the_wire_format) {
+  EXPECT_EQ(ImmCodec(1).of(0, 0x1'2345'6789), 0x2345'6789u);
+  EXPECT_EQ(ImmCodec(2).of(1, 5), 0x8000'0005u);
+  EXPECT_EQ(ImmCodec(3).of(2, 5), 0x8000'0005u);
+  EXPECT_EQ(ImmCodec(256).of(0xab, 0xff12'3456), 0xab12'3456u);
 }
 
-TEST(PieceName, a_ring_may_have_half_of_the_lines_that_names_tell_apart) {
+TEST(ImmCodecTest, a_ring_may_have_half_of_the_lines_that_names_tell_apart) {
   for (const std::uint32_t ranks_count : kJobs) {
-    const PieceNames names(ranks_count);
+    const ImmCodec names(ranks_count);
     const std::uint64_t most = lines_told_apart(ranks_count) / 2;
     EXPECT_TRUE(names.suffice(most)) << ranks_count;
     EXPECT_FALSE(names.suffice(most + 1)) << ranks_count;
@@ -46,13 +46,13 @@ TEST(PieceName, a_ring_may_have_half_of_the_lines_that_names_tell_apart) {
   }
 }
 
-TEST(PieceName, a_rank_beyond_the_job_can_be_read_from_a_name_and_is_recognised) {
-  EXPECT_EQ(PieceNames(3).rank_in(0xffff'ffff), 3u);
-  EXPECT_EQ(PieceNames(1).rank_in(0xffff'ffff), 0u);
+TEST(ImmCodecTest, a_rank_beyond_the_job_can_be_read_from_a_name_and_is_recognised) {
+  EXPECT_EQ(ImmCodec(3).rank_in(0xffff'ffff), 3u);
+  EXPECT_EQ(ImmCodec(1).rank_in(0xffff'ffff), 0u);
 }
 
-TEST(PieceName, the_distance_goes_forward_across_the_border) {
-  const PieceNames names(65536);  // 65536 lines
+TEST(ImmCodecTest, the_distance_goes_forward_across_the_border) {
+  const ImmCodec names(65536);  // 65536 lines
   EXPECT_EQ(names.distance(10, 10), 0u);
   EXPECT_EQ(names.distance(10, 12), 2u);
   EXPECT_EQ(names.distance(12, 10), 65534u);

@@ -3,20 +3,20 @@
 
 namespace photon::transport::ofi {
 
-bool OfiTransport::names_pieces(Rank rank) const noexcept {
+bool OfiTransport::has_imm(Rank rank) const noexcept {
   return rank != parties_.self && parts_.fabric->traits().data_bytes != 0;
 }
 
-std::uint64_t OfiTransport::nameable(Rank rank) const noexcept {
+std::uint64_t OfiTransport::imm_room(Rank rank) const noexcept {
   const network::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
   if (peer == nullptr || peer->pieces == nullptr) return parts_.window_slots;
-  return peer->pieces->nameable();
+  return peer->pieces->imm_room();
 }
 
 std::optional<std::uint64_t> OfiTransport::data_of(const OfiPeer& peer,
                                                    const Pieces::Slot& slot) const noexcept {
-  if (!slot.is_named() || is_dataless_) return std::nullopt;
+  if (!slot.has_imm() || is_dataless_) return std::nullopt;
   const std::uint64_t data = peer.pieces->data(slot);
   if (parts_.fabric->traits().data_bytes < sizeof data) return data;
   return with_tag(data, peer.handshake->their_key());
@@ -25,7 +25,7 @@ std::optional<std::uint64_t> OfiTransport::data_of(const OfiPeer& peer,
 // Anybody may have written it who knows our address: it needs no key to write nothing.
 void OfiTransport::piece_told(std::uint64_t data) {
   const std::size_t data_bytes = parts_.fabric->traits().data_bytes;
-  const Rank rank = names_.rank_in(name_in(data));
+  const Rank rank = imm_codec_.rank_in(imm_in(data));
   OfiPeer* peer = rank == parties_.self ? nullptr : known(rank);
   if (data_bytes == 0 || peer == nullptr || !peer->is_open()) {
     if (peer == nullptr || peer->state != OfiPeer::State::ended) refuse(Refusal::unexpected);
@@ -42,10 +42,11 @@ void OfiTransport::piece_told(std::uint64_t data) {
 
 // False: it is none of that rank's, or one more than it may have told before it hears of them.
 bool OfiTransport::is_told(OfiPeer& peer, std::uint64_t data) {
-  const std::uint32_t name = name_in(data);
-  if (names_.rank_in(name) != peer.rank || peer.told.unsaid() >= parts_.window_slots) return false;
+  const std::uint32_t imm = imm_in(data);
+  if (imm_codec_.rank_in(imm) != peer.rank || peer.told.unsaid() >= parts_.window_slots)
+    return false;
   peer.told.add(number_in(data));
-  tell({.kind = News::Kind::piece, .peer = &peer, .name = name});
+  tell({.kind = News::Kind::piece, .peer = &peer, .imm = imm});
   if (2 * peer.told.unsaid() >= parts_.window_slots)
     say(peer, {MessageKind::seen, {.key = peer.told.say(), .rma_endpoint = 0}, 0});
   return true;

@@ -16,7 +16,7 @@ constexpr std::size_t kPieceBytes = 1000;
 constexpr std::uint32_t kOfThird = 1 << 20;
 
 // Rank 0 writes to memory of rank 1.
-class OfiNamed : public OfiTest {
+class OfiImm : public OfiTest {
  protected:
   static FakeManners tellers() { return {.has_rma_endpoints = true, .data_bytes = 8}; }
   // Nobody drives rank 0 while rank 1 takes memory back, so it is mostly too late with its answer.
@@ -33,8 +33,8 @@ class OfiNamed : public OfiTest {
     ranks()[2].transport->regions()[kNamedKey & 63].publish(
         kNamedKey, {reinterpret_cast<std::uintptr_t>(third_.data()), kNamedBytes, PH_ACCESS_ALL});
   }
-  PostedPiece write_to_third(std::uint32_t name) {
-    PostedPiece piece = write(name);
+  PostedPiece write_to_third(std::uint32_t imm) {
+    PostedPiece piece = write(imm);
     piece.rank = 2;
     piece.address = reinterpret_cast<std::uintptr_t>(third_.data());
     return piece;
@@ -51,15 +51,15 @@ class OfiNamed : public OfiTest {
   }
   void revoke(std::uint64_t key = kNamedKey) { them().regions()[key & 63].revoke(); }
   // Its token is its name.
-  PostedPiece write(std::uint32_t name, std::uint64_t key = kNamedKey) {
+  PostedPiece write(std::uint32_t imm, std::uint64_t key = kNamedKey) {
     PostedPiece piece;
     piece.rank = 1;
     piece.address = reinterpret_cast<std::uintptr_t>(memory_.data());
     piece.key = key;
     piece.size_bytes = source_.size();
     piece.source = source_.data();
-    piece.token = name;
-    piece.name = name;
+    piece.token = imm;
+    piece.imm = imm;
     return piece;
   }
   bool over(std::size_t count) {
@@ -80,42 +80,42 @@ class OfiNamed : public OfiTest {
   std::unique_ptr<OfiRanks> ranks_;
 };
 
-TEST_F(OfiNamed, tell_where_the_provider_carries_data) {
+TEST_F(OfiImm, tell_where_the_provider_carries_data) {
   begin();
-  EXPECT_TRUE(us().names_pieces(1));
-  EXPECT_FALSE(us().names_pieces(0)) << "itself";
-  EXPECT_EQ(us().name_bits(), 28u);
+  EXPECT_TRUE(us().has_imm(1));
+  EXPECT_FALSE(us().has_imm(0)) << "itself";
+  EXPECT_EQ(us().imm_bits(), 28u);
   begin({.has_rma_endpoints = true});
-  EXPECT_FALSE(us().names_pieces(1));
+  EXPECT_FALSE(us().has_imm(1));
   begin({.has_rma_endpoints = true, .data_bytes = 4});
-  EXPECT_TRUE(us().names_pieces(1));
+  EXPECT_TRUE(us().has_imm(1));
   ASSERT_TRUE(us().post(write(3)));
   ASSERT_TRUE(over(1));
   EXPECT_EQ(told()[3], 1u);
 }
 
 // Whose target does not come: others wait, and are not named as long as the engine can choose.
-TEST_F(OfiNamed, go_no_faster_than_their_target_hears_of_them) {
+TEST_F(OfiImm, go_no_faster_than_their_target_hears_of_them) {
   begin();
   use_twice();
-  EXPECT_EQ(us().nameable(1), 6u) << "it says that it has heard of them when half are used";
+  EXPECT_EQ(us().imm_room(1), 6u) << "it says that it has heard of them when half are used";
   ranks()[1].fabric().rma_endpoints().hold_told();
   for (std::uint32_t i = 2; i < 10; ++i) ASSERT_TRUE(us().post(write(i)));
   for (int i = 0; i < 1000; ++i) us().poll(ranks()[0].news);
   EXPECT_EQ(done().size(), 8u) << "the fake counts what is told and not read, too";
-  EXPECT_EQ(us().nameable(1), 0u);
+  EXPECT_EQ(us().imm_room(1), 0u);
   PostedPiece plain = write(99);
-  plain.name.reset();
+  plain.imm.reset();
   ASSERT_TRUE(us().post(plain));
   while (done().count(99) == 0) us().poll(ranks()[0].news);
   ranks()[1].fabric().rma_endpoints().hold_told(false);
   ASSERT_TRUE(over(11));
   ranks().settle();
   EXPECT_EQ(told().size(), 10u);
-  EXPECT_GE(us().nameable(1), 5u);
+  EXPECT_GE(us().imm_room(1), 5u);
 }
 
-TEST_F(OfiNamed, that_had_landed_when_their_rma_endpoint_ended_are_over_and_told_once) {
+TEST_F(OfiImm, that_had_landed_when_their_rma_endpoint_ended_are_over_and_told_once) {
   begin();
   use_twice();
   our_rma_endpoints().hold(true);
@@ -133,7 +133,7 @@ TEST_F(OfiNamed, that_had_landed_when_their_rma_endpoint_ended_are_over_and_told
   EXPECT_TRUE(ranks()[0].news.gone.empty());
 }
 
-TEST_F(OfiNamed, that_had_not_landed_when_their_rma_endpoint_ended_go_again) {
+TEST_F(OfiImm, that_had_not_landed_when_their_rma_endpoint_ended_go_again) {
   begin();
   constexpr std::uint64_t kOther = 0x3400 + 6;
   publish(kOther);
@@ -157,7 +157,7 @@ TEST_F(OfiNamed, that_had_not_landed_when_their_rma_endpoint_ended_go_again) {
   EXPECT_EQ(told().count(3), 0u);
 }
 
-TEST_F(OfiNamed, that_are_refused_tell_nothing) {
+TEST_F(OfiImm, that_are_refused_tell_nothing) {
   begin();
   use_twice();
   PostedPiece wrong = write(2);
@@ -173,7 +173,7 @@ TEST_F(OfiNamed, that_are_refused_tell_nothing) {
 
 // Who fails without a reason goes again for a while, since we have had its RMA endpoint ended, and
 // no longer.
-TEST_F(OfiNamed, that_fail_for_no_reason_end_the_peer) {
+TEST_F(OfiImm, that_fail_for_no_reason_end_the_peer) {
   begin();
   use_twice();
   our_rma_endpoints().fail(true);
@@ -184,7 +184,7 @@ TEST_F(OfiNamed, that_fail_for_no_reason_end_the_peer) {
   EXPECT_EQ(told().count(2), 0u);
 }
 
-TEST_F(OfiNamed, of_strangers_are_counted_and_tell_nothing) {
+TEST_F(OfiImm, of_strangers_are_counted_and_tell_nothing) {
   begin();
   use_twice();
   const auto refused = [&](Refusal why) { return ranks()[1].ofi().refused(why); };
@@ -194,7 +194,7 @@ TEST_F(OfiNamed, of_strangers_are_counted_and_tell_nothing) {
   ranks().settle();
   EXPECT_EQ(refused(Refusal::wrong_key), before + 2);
   EXPECT_EQ(told().count(2), 0u);
-  const std::uint32_t own = wire::PieceNames(2, kNameBits).of(1, 5);
+  const std::uint32_t own = wire::ImmCodec(2, kImmBits).of(1, 5);
   ranks()[1].fabric().rma_endpoints().tell_us(own);
   ranks().settle();
   EXPECT_EQ(refused(Refusal::unexpected), 1u) << "our own";
@@ -203,7 +203,7 @@ TEST_F(OfiNamed, of_strangers_are_counted_and_tell_nothing) {
 
 // Our RMA endpoint ends, since rank 2 has ended with pieces under way; what else went by it may
 // have landed, may land later, or not at all.
-TEST_F(OfiNamed, whose_own_rma_endpoint_ends_tell_once) {
+TEST_F(OfiImm, whose_own_rma_endpoint_ends_tell_once) {
   begin(tellers(), 3);
   use_twice();
   ASSERT_TRUE(us().post(write_to_third(2)));
@@ -229,18 +229,18 @@ TEST_F(OfiNamed, whose_own_rma_endpoint_ends_tell_once) {
 }
 
 // Those that wait for a lease take what the others would.
-TEST_F(OfiNamed, that_wait_count_as_such_that_go) {
+TEST_F(OfiImm, that_wait_count_as_such_that_go) {
   begin();
-  EXPECT_EQ(us().nameable(1), 8u);
+  EXPECT_EQ(us().imm_room(1), 8u);
   for (std::uint32_t i = 0; i < 8; ++i) ASSERT_TRUE(us().post(write(i)));
-  EXPECT_EQ(us().nameable(1), 0u);
+  EXPECT_EQ(us().imm_room(1), 0u);
   ASSERT_TRUE(over(8));
   ranks().settle();
   EXPECT_EQ(told().size(), 8u);
 }
 
 // Whatever a NIC throws away of what its endpoint was told, when that ends.
-TEST_F(OfiNamed, that_were_over_before_their_target_looked_are_told_when_its_rma_endpoint_ends) {
+TEST_F(OfiImm, that_were_over_before_their_target_looked_are_told_when_its_rma_endpoint_ends) {
   begin(tellers(), 3);
   ASSERT_TRUE(ranks().join(2, 1));
   use_twice();
@@ -277,7 +277,7 @@ TEST_F(OfiNamed, that_were_over_before_their_target_looked_are_told_when_its_rma
   EXPECT_EQ(told()[200], 1u);
 }
 
-TEST_F(OfiNamed, that_fail_for_their_owners_reasons_go_on_for_ever) {
+TEST_F(OfiImm, that_fail_for_their_owners_reasons_go_on_for_ever) {
   begin(tellers(), 2, kHasty);
   use_twice();
   our_rma_endpoints().hold(true);
@@ -286,7 +286,7 @@ TEST_F(OfiNamed, that_fail_for_their_owners_reasons_go_on_for_ever) {
     const std::uint64_t key = 0x3400 + 6 + 64 * i;
     publish(key);
     PostedPiece plain = write(1000 + static_cast<std::uint32_t>(i), key);
-    plain.name.reset();
+    plain.imm.reset();
     ASSERT_TRUE(us().post(plain));
     ASSERT_TRUE(ranks().eventually([&] { return our_rma_endpoints().pieces_under_way() == 2; }));
     revoke(key);
@@ -308,7 +308,7 @@ TEST_F(OfiNamed, that_fail_for_their_owners_reasons_go_on_for_ever) {
 }
 
 // Of some providers the size of data says what messages carry.
-TEST_F(OfiNamed, by_a_provider_whose_writes_bear_no_data_after_all_are_told_by_messages) {
+TEST_F(OfiImm, by_a_provider_whose_writes_bear_no_data_after_all_are_told_by_messages) {
   FakeManners manners = tellers();
   manners.refuses_data = true;
   begin(manners);
@@ -318,11 +318,11 @@ TEST_F(OfiNamed, by_a_provider_whose_writes_bear_no_data_after_all_are_told_by_m
   }
   ranks().settle();
   EXPECT_EQ(told().size(), 50u);
-  for (const auto& [name, times] : told()) EXPECT_EQ(times, 1u) << name;
-  EXPECT_EQ(us().nameable(1), 8u - 50 % 4);
+  for (const auto& [imm, times] : told()) EXPECT_EQ(times, 1u) << imm;
+  EXPECT_EQ(us().imm_room(1), 8u - 50 % 4);
 }
 
-TEST_F(OfiNamed, of_strangers_where_there_are_no_names_change_nothing) {
+TEST_F(OfiImm, of_strangers_where_there_are_no_names_change_nothing) {
   begin({});
   for (int i = 0; i < 9; ++i) ranks()[1].fabric().rma_endpoints().tell_us(0);
   ranks().settle();
@@ -333,7 +333,7 @@ TEST_F(OfiNamed, of_strangers_where_there_are_no_names_change_nothing) {
 
 // RMA endpoints that end at either side at any time, late answers and full queues: who is over and
 // well has told once, who is refused never.
-class RandomNames : public OfiNamed, public testing::WithParamInterface<unsigned> {};
+class RandomNames : public OfiImm, public testing::WithParamInterface<unsigned> {};
 TEST_P(RandomNames, tell_once_or_never) {
   std::mt19937 dice(GetParam());
   const auto roll = [&](unsigned sides) { return static_cast<unsigned>(dice() % sides); };
@@ -345,7 +345,7 @@ TEST_P(RandomNames, tell_once_or_never) {
   begin(manners, 3, kHasty);
   const int third_ends = 100 + static_cast<int>(roll(150));
   std::uint64_t key = kNamedKey;
-  std::uint32_t name = 0;
+  std::uint32_t imm = 0;
   std::set<std::uint32_t> posted;
   std::size_t to_third = 0;
   for (int step = 0; step < 300; ++step) {
@@ -364,14 +364,14 @@ TEST_P(RandomNames, tell_once_or_never) {
       case 4: them().poll(ranks()[1].news); break;
       case 5: us().poll(ranks()[0].news); break;
       case 6:
-        if (step >= third_ends || !us().post(write_to_third(name + kOfThird))) break;
+        if (step >= third_ends || !us().post(write_to_third(imm + kOfThird))) break;
         ++to_third;
-        ++name;
+        ++imm;
         break;
       default: {
         const bool is_stale = roll(8) == 0;
-        if (!us().post(write(name, is_stale ? key - 64 : key))) break;
-        posted.insert(name++);
+        if (!us().post(write(imm, is_stale ? key - 64 : key))) break;
+        posted.insert(imm++);
       }
     }
     if (roll(3) == 0) ranks().turn();
