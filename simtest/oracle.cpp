@@ -308,7 +308,7 @@ void Oracle::remote_done(Operation& op) {
     check_landed(op);
 }
 
-// Only operations that were refused may stand before it, and those whose pieces a dead rank or a
+// Only operations that were refused may stand before it, and those whose fragments a dead rank or a
 // lost link took with it.
 void Oracle::check_order(Operation& op) {
   auto& ordered = flow(op).ordered;
@@ -316,7 +316,7 @@ void Oracle::check_order(Operation& op) {
     Operation& skipped = *ordered.front();
     const bool is_cut = skipped.initiator_died || skipped.link_lost;
     const bool is_gap =
-        is_cut && counts_pieces_ && is_put(*skipped.step) && skipped.size_bytes() != 0;
+        is_cut && counts_fragments_ && is_put(*skipped.step) && skipped.size_bytes() != 0;
     if (!skipped.may_fail && !skipped.error_seen && !is_gap)
       return report("order",
                     "the remote id of " + op.text() + " overtakes that of " + skipped.text());

@@ -94,9 +94,9 @@ class Oracle {
   void leaving(const Endpoint& end);
   // `is_explained`: by something that this does not know of.
   void left(const Endpoint& end, ph_status status, bool is_explained = false);
-  // Where pieces are counted, an id of a dead rank that lacks some never comes, and those behind it
-  // do: their bytes are there.
-  void count_pieces() noexcept { counts_pieces_ = true; }
+  // Where fragments are counted, an id of a dead rank that lacks some never comes, and those behind
+  // it do: their bytes are there.
+  void count_fragments() noexcept { counts_fragments_ = true; }
   // Whether there are ways to a peer's memory that need nobody there.
   void reach_alone(bool can) noexcept { reaches_alone_ = can; }
   // Whether nobody can be touching `extra` of that rank: of all operations on it it is known that
@@ -231,7 +231,7 @@ class Oracle {
   std::vector<bool> leaving_;
   std::vector<bool> dead_;  // by rank
   std::vector<bool> lost_;  // links, by both their ranks
-  bool counts_pieces_ = false;
+  bool counts_fragments_ = false;
   bool reaches_alone_ = false;
   bool is_memory_shared_ = false;
   std::uint64_t last_event_ns_ = 0;

@@ -74,7 +74,8 @@ class Runner {
     shares_memory_ = profile == base::SimProfile::mapped;
     oracle_.reach_alone(profile != base::SimProfile::stream);
     oracle_.share_memory(shares_memory_);
-    if (profile == base::SimProfile::rc || profile == base::SimProfile::srd) oracle_.count_pieces();
+    if (profile == base::SimProfile::rc || profile == base::SimProfile::srd)
+      oracle_.count_fragments();
     world_.on_death([this](ph_rank rank) { died(rank); });
     world_.on_loss([this](const transport::sim::Loss& loss) { link_lost(loss); });
   }

@@ -142,7 +142,7 @@ class Engine final : private transport::Sink, private EngineState {
   void on_activity(Rank rank) override;
   void on_gone(Rank rank, const base::Error& why) override;
   void on_done(std::uint64_t token, ph_status status) override;  // rma_ops.cpp
-  void on_piece(Rank from, std::uint32_t imm) override;          // imm_counting.cpp
+  void on_fragment(Rank from, std::uint32_t imm) override;       // imm_counting.cpp
   // counting.cpp
   static void count(Peer& peer, Count what, std::uint64_t more = 1) noexcept {
     if (peer.counts != nullptr) [[unlikely]]
@@ -290,12 +290,12 @@ class Engine final : private transport::Sink, private EngineState {
   Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_posted(Peer& peer, Request& request, std::uint64_t& budget);
   bool posted_at_once(Peer& peer, Request& request);
-  bool post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before);
-  bool announce_pieces(Peer& peer, Request& request, std::uint64_t pieces);
+  bool post_fragment(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before);
+  bool announce_fragments(Peer& peer, Request& request, std::uint64_t fragments);
   bool begin_posted(Peer& peer, Request& request);
   bool may_use_imm(Peer& peer, const Request& request) noexcept;
-  transport::PostedPiece next_piece(const Peer& peer, const Request& request,
-                                    std::uint64_t bytes) const noexcept;
+  transport::PostedFragment next_fragment(const Peer& peer, const Request& request,
+                                          std::uint64_t bytes) const noexcept;
   void finish_posted(Request& request);
   bool is_ending(Peer& peer, ph_status verdict);
   void refused_by_nic(Request& request);

@@ -147,7 +147,7 @@ class EngineState {
   unsigned empty_turns_ = 0;
   YieldPolicy yield_policy_;
   sync::Ticks<transport::Policy> turn_;
-  std::uint64_t posted_count_ = 0;  // pieces
+  std::uint64_t posted_count_ = 0;  // fragments
   bool counting_ = false;
   RankCounters own_counts_;
   std::uint64_t overflow_words_ = 0;  // of all peers, in use

@@ -172,7 +172,7 @@ ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
       if (const Request* request = peer->work.head()) sum += request->done_bytes;
     }
     requests_.for_each_serving(
-        [&sum](const Request& request) { sum += request.done_bytes - request.pieces; });
+        [&sum](const Request& request) { sum += request.done_bytes - request.fragments; });
     return sum;
   };
   for (;;) {

@@ -197,7 +197,7 @@ void Engine::landed(Request& request) {
 void Engine::request_failed(Request& request, ph_status status) {
   Peer& peer = *request.peer;
   if (request.in_work) peer.work.pop();  // only a head fails
-  unpin_own(request);                    // no piece is under way
+  unpin_own(request);                    // no fragment is under way
   if (request.serving) {
     request.serving = false;
     auto& under_way = request.posted ? peer.posted_under_way : peer.gets_under_way;
@@ -211,10 +211,10 @@ void Engine::request_failed(Request& request, ph_status status) {
 }
 
 // Its peer is lost. While a NIC may touch its memory it is not over: then it fails when the last
-// piece is. But a put of which nothing was left to do may have landed, and been probed, before its
-// peer left: how it ended is what the NIC says.
+// fragment is. But a put of which nothing was left to do may have landed, and been probed, before
+// its peer left: how it ended is what the NIC says.
 void Engine::abandon(Request& request, ph_status status) {
-  if (!request.posted || request.pieces == 0) return request_failed(request, status);
+  if (!request.posted || request.fragments == 0) return request_failed(request, status);
   const bool is_all_asked = request.kind == Request::Kind::posted && !request.in_work &&
                             (request.id_merged || !request.has_rce());
   if (request.in_work) request.peer->work.pop();

@@ -1,7 +1,7 @@
 // The memory of this process that its NIC reads and writes: pinned while an operation's
-// pieces are under way (source_cache.hpp).
+// fragments are under way (source_cache.hpp).
 //
-//   request: no entry -- pin_own --> pinned -- past its end, no piece under way --> no entry
+//   request: no entry -- pin_own --> pinned -- past its end, no fragment under way --> no entry
 //                                    pinned -- over, or failed --> no entry
 //            no entry -- refused --> goes without the NIC
 #include <algorithm>
@@ -19,14 +19,14 @@ std::uint64_t own_address(const Request& request) noexcept {
 
 }  // namespace
 
-// So that its next piece may be posted.
+// So that its next fragment may be posted.
 SourceCache::Outcome Engine::pin_own(Request& request) {
   if (!sources_.is_needed()) return SourceCache::Outcome::pinned;
   const std::uint64_t begin = own_address(request);
   if (request.entry != kNoBlock && begin >= sources_.begin_of(request.entry) &&
       begin < sources_.end_of(request.entry))
     return SourceCache::Outcome::pinned;
-  if (request.pieces != 0) return SourceCache::Outcome::wait;  // they use the entry before
+  if (request.fragments != 0) return SourceCache::Outcome::wait;  // they use the entry before
   unpin_own(request);
   const std::uint64_t left =
       rest_of(request).size_bytes;  // a layout: what lies between is not ours
@@ -49,13 +49,13 @@ void Engine::unpin_own(Request& request) noexcept {
   request.entry = kNoBlock;
 }
 
-// How much of a piece of so many bytes is pinned.
+// How much of a fragment of so many bytes is pinned.
 std::uint64_t Engine::pinned_bytes(const Request& request, std::uint64_t bytes) const noexcept {
   if (request.entry == kNoBlock) return bytes;
   return std::min(bytes, sources_.end_of(request.entry) - own_address(request));
 }
 
-// So that nothing here can keep any piece of it from being posted.
+// So that nothing here can keep any fragment of it from being posted.
 bool Engine::is_all_pinned(const Request& request) const noexcept {
   if (request.entry == kNoBlock) return true;  // as in pin_own()
   if (request.layout == nullptr)

@@ -224,8 +224,8 @@ bool Services::give_up(std::uint64_t handle) noexcept {
       request->owner == wire::Owner::application)
     return true;
   if (request->verdict == PH_OK) request->verdict = PH_ERR_STATE;
-  if (request->posted && request->pieces != 0) return false;
-  if (!request->in_work) return true;  // asked for; or the last piece has just ended
+  if (request->posted && request->fragments != 0) return false;
+  if (!request->in_work) return true;  // asked for; or the last fragment has just ended
   Peer& peer = *request->peer;
   static_cast<void>(peer.work.remove(*request));
   engine_.mark_busy(peer);  // others may have waited behind it

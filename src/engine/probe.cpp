@@ -90,7 +90,7 @@ ph_status Engine::probe(CompletionSink& sink) {
   take_events(sink, PH_REMOTE);
   progress(sink.full() ? nullptr : &sink);  // peers are served whatever we take
   take_events(sink, PH_LOCAL);
-  take_events(sink, PH_REMOTE);  // that waited for the last of their pieces
+  take_events(sink, PH_REMOTE);  // that waited for the last of their fragments
   take_turns(sink);
   if (sink.count != 0)
     news_came();

@@ -2,7 +2,7 @@
 // initiator.
 //
 //   head of the work: begun -- [own memory pinned; turn and credit: counted record] -->
-//     pieces posted one by one --> all posted, or one refused: leaves the work
+//     fragments posted one by one --> all posted, or one refused: leaves the work
 //     --> all over --> done or failed
 #include <algorithm>
 #include <cstdio>
@@ -35,7 +35,7 @@ void tell_of_refusal(const base::Log& log) noexcept {
 
 }  // namespace
 
-// One piece. After a refusal no more are posted, and those under way are waited for.
+// One fragment. After a refusal no more are posted, and those under way are waited for.
 Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& budget) {
   if (request.verdict == PH_OK) {
     // Pinned only while nothing but NICs is waited for: a peer without room for a record must not
@@ -50,16 +50,16 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
     if (!request.posted && !begin_posted(peer, request)) return Step::blocked;
     const std::uint64_t left = rest_of(request).size_bytes;
     const std::uint64_t bytes = pinned_bytes(request, std::min(left, config_.posted_piece_bytes));
-    if (!post_piece(peer, request, bytes, before)) return Step::blocked;
+    if (!post_fragment(peer, request, bytes, before)) return Step::blocked;
     budget -= std::min(budget, bytes);
   }
   if (request.verdict == PH_OK && request.done_bytes < request.size_bytes) return Step::moved;
   peer.work.pop();
-  if (request.pieces == 0) finish_posted(request);
+  if (request.fragments == 0) finish_posted(request);
   return Step::moved;
 }
 
-// Nothing waits before it: its record and its only piece go without standing in a queue. False:
+// Nothing waits before it: its record and its only fragment go without standing in a queue. False:
 // nothing was done.
 bool Engine::posted_at_once(Peer& peer, Request& request) {
   if (sources_.is_needed() || !request.has_rce() || request.size_bytes > config_.posted_piece_bytes)
@@ -68,40 +68,41 @@ bool Engine::posted_at_once(Peer& peer, Request& request) {
       !may_use_imm(peer, request))
     return false;
   const std::uint64_t before = peer.tx.tail();
-  if (!announce_pieces(peer, request, 1)) return false;
+  if (!announce_fragments(peer, request, 1)) return false;
   request.posted = request.serving = true;
   ++peer.posted_under_way;
-  if (post_piece(peer, request, request.size_bytes, before)) return true;
+  if (post_fragment(peer, request, request.size_bytes, before)) return true;
   peer.work.push(request);  // the NIC's queue is full
   mark_busy(peer);
   return true;
 }
 
 // False: the NIC's queue is full.
-bool Engine::post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before) {
-  const bool is_posted = transport_->post(next_piece(peer, request, bytes));
+bool Engine::post_fragment(Peer& peer, Request& request, std::uint64_t bytes,
+                           std::uint64_t before) {
+  const bool is_posted = transport_->post(next_fragment(peer, request, bytes));
   ask_interval();
-  // Behind the first piece: a transport that sends both can send them together.
+  // Behind the first fragment: a transport that sends both can send them together.
   if (peer.tx.tail() != before && !(is_posted && peer.post_kicks)) kick_peer(peer);
   if (!is_posted) {
     count(peer, Count::nic_stalls);
     return false;
   }
   went_on(request, bytes);
-  ++request.pieces;
+  ++request.fragments;
   ++posted_count_;
   return true;
 }
 
-// False: there is no line for the record with its id. Pieces are announced only if all of its
+// False: there is no line for the record with its id. Fragments are announced only if all of its
 // memory is pinned: then nothing can keep them from being posted but the peer's NIC.
 bool Engine::begin_posted(Peer& peer, Request& request) {
-  const std::uint64_t piece_bytes = config_.posted_piece_bytes;
-  const std::uint64_t pieces = request.layout != nullptr
-                                   ? request.layout->pieces(piece_bytes)
-                                   : (request.size_bytes + piece_bytes - 1) / piece_bytes;
-  if (pieces <= UINT32_MAX && is_all_pinned(request) && may_use_imm(peer, request) &&
-      pieces <= transport_->imm_room(peer.rank) && !announce_pieces(peer, request, pieces))
+  const std::uint64_t fragment_bytes = config_.posted_piece_bytes;
+  const std::uint64_t fragments = request.layout != nullptr
+                                      ? request.layout->fragments(fragment_bytes)
+                                      : (request.size_bytes + fragment_bytes - 1) / fragment_bytes;
+  if (fragments <= UINT32_MAX && is_all_pinned(request) && may_use_imm(peer, request) &&
+      fragments <= transport_->imm_room(peer.rank) && !announce_fragments(peer, request, fragments))
     return false;
   if (request.kind == Request::Kind::get) count(peer, Count::get_posted);
   request.posted = request.serving = true;
@@ -110,11 +111,11 @@ bool Engine::begin_posted(Peer& peer, Request& request) {
 }
 
 // The record with its id, which names them. False: there is no line for it.
-bool Engine::announce_pieces(Peer& peer, Request& request, std::uint64_t pieces) {
+bool Engine::announce_fragments(Peer& peer, Request& request, std::uint64_t fragments) {
   const std::uint64_t line = peer.tx.tail();
   Outgoing out{};
   out.kind = wire::Kind::counted;
-  out.fixed[0] = pieces;
+  out.fixed[0] = fragments;
   out.id = id_data(request.remote);
   out.id_bytes = request.remote.bytes;
   name(out, request);
@@ -126,7 +127,7 @@ bool Engine::announce_pieces(Peer& peer, Request& request, std::uint64_t pieces)
   return true;
 }
 
-// Whether its id may go first, to wait for pieces with the name of the next line.
+// Whether its id may go first, to wait for fragments with the name of the next line.
 bool Engine::may_use_imm(Peer& peer, const Request& request) noexcept {
   return request.kind == Request::Kind::posted && request.has_rce() && peer.imm_lines.is_open() &&
          may_post_id(peer, request) && has_ledger(peer) &&
@@ -134,32 +135,32 @@ bool Engine::may_use_imm(Peer& peer, const Request& request) noexcept {
          transport_->imm_room(peer.rank) != 0;
 }
 
-transport::PostedPiece Engine::next_piece(const Peer& peer, const Request& request,
-                                          std::uint64_t bytes) const noexcept {
+transport::PostedFragment Engine::next_fragment(const Peer& peer, const Request& request,
+                                                std::uint64_t bytes) const noexcept {
   const auto rest = rest_of(request);
-  transport::PostedPiece piece;
-  piece.rank = peer.rank;
-  piece.address = rest.at.address;
-  piece.key = rest.at.key;
-  piece.size_bytes = bytes;
-  piece.token = RequestPool::token(request);
+  transport::PostedFragment fragment;
+  fragment.rank = peer.rank;
+  fragment.address = rest.at.address;
+  fragment.key = rest.at.key;
+  fragment.size_bytes = bytes;
+  fragment.token = RequestPool::token(request);
   if (request.kind == Request::Kind::get)
-    piece.destination = rest.own;
+    fragment.destination = rest.own;
   else
-    piece.source = rest.own;
-  if (request.named) piece.imm = imm_codec_.of(self_, request.line);
-  if (request.entry != kNoBlock) piece.local = sources_.handle_of(request.entry);
-  return piece;
+    fragment.source = rest.own;
+  if (request.named) fragment.imm = imm_codec_.of(self_, request.line);
+  if (request.entry != kNoBlock) fragment.local = sources_.handle_of(request.entry);
+  return fragment;
 }
 
 void Engine::on_done(std::uint64_t token, ph_status status) {
   activity_ = true;
   Request* request = requests_.find(token);
-  if (request == nullptr || !request->posted || request->pieces == 0) return;
-  --request->pieces;
+  if (request == nullptr || !request->posted || request->fragments == 0) return;
+  --request->fragments;
   if (request->verdict == PH_OK) request->verdict = status;
   mark_busy(*request->peer);  // the NIC's queue has room, and a fence may wait for this
-  if (request->pieces == 0 && !request->in_work) finish_posted(*request);
+  if (request->fragments == 0 && !request->in_work) finish_posted(*request);
 }
 
 // No NIC touches its memory any more.
@@ -212,7 +213,7 @@ void Engine::refused_by_nic(Request& request) {
            " refused it: " + ph_status_text(was.verdict));
 }
 
-// Our NIC cannot know its memory. Chunks and the owner's answers need no NIC; no piece is under
+// Our NIC cannot know its memory. Chunks and the owner's answers need no NIC; no fragment is under
 // way, and none was announced by its name.
 Engine::Step Engine::go_without_nic(Peer& peer, Request& request) {
   if (!std::exchange(told_of_refusal_, true)) tell_of_refusal(log_);

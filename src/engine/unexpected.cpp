@@ -75,7 +75,7 @@ void EngineState::settle_unexpected(Peer& peer) noexcept {
   }
 }
 
-// What stands in front can be probed, unless it waits for pieces.
+// What stands in front can be probed, unless it waits for fragments.
 void Engine::show_unexpected(Peer& peer) {
   if (peer.broken == PH_OK) publish_credits(peer);
   if (!peer.has_remote()) return;

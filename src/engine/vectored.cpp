@@ -61,7 +61,7 @@ ph_status Engine::plain(Rank rank, const Vectored& what, const Layout& layout) {
                     what.flags, what.request});
 }
 
-// A piece for each small block costs a NIC more than one chunk of many costs both processors.
+// A fragment for each small block costs a NIC more than one chunk of many costs both processors.
 Request::Kind Engine::choose(const Peer& peer, const Layout& layout, std::uint32_t flags) noexcept {
   const auto way = way_of(peer, layout);
   if ((flags & PH_ALONE) != 0) return Alone::kind_of(way);

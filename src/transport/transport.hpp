@@ -10,8 +10,8 @@
 //   kick(rank)      I published records or credits in that Link, and nobody polls them hot
 //   poll(sink)      now and then: doorbells, side channel, clocks; says which links have news
 //   reach/read/write   memory of the peer that we can touch by ourselves
-//   post(piece)     a network NIC writes to or reads from the peer's memory; Sink::on_done when
-//                   it has, Sink::on_piece at the peer
+//   post(fragment)     a network NIC writes to or reads from the peer's memory; Sink::on_done when
+//                   it has, Sink::on_fragment at the peer
 //   arm/look/sleep         idle without a lost wake-up
 //   sleep_on, slept the two halves of sleep(), for who sleeps for several transports at once
 //   now_ns, pause   the clock that waits are measured with, and a short wait
@@ -19,7 +19,7 @@
 //
 // Order: a record is seen whole, and not before those before it; bulk bytes are there no later than
 // the record that announces them. Credits are monotonic words; they may arrive late, never too
-// high. Pieces among themselves and against records: in any order, but see Sink::on_piece().
+// high. Fragments among themselves and against records: in any order, but see Sink::on_fragment().
 // Threads: one at a time (the engine's lane lock), but sleep(), which runs without it, and wake(),
 // which any thread may call at any time. The transports of a rank's lanes are independent.
 // Owner: the engine owns its transport; the transport owns the memory that Links point to, from
@@ -78,7 +78,7 @@ struct Link {
   Holds* tx_holds = nullptr;    // null: nothing of the peer can be mapped
   Overflow tx_overflow;         // of overflow_bytes; empty: there is none
   bool kick_always = false;     // else kick() is due only while tx_credits->cold is set
-  bool post_kicks = false;      // a piece that post() takes is a kick, too
+  bool post_kicks = false;      // a fragment that post() takes is a kick, too
   bool fenced = false;          // the peer cannot issue heavy barriers: we fence
   bool is_memory = false;       // what is written here another core reads: no network carries it
 
@@ -114,8 +114,8 @@ struct Mapping {
   std::shared_ptr<const void> memory;
 };
 
-// A piece of memory for the network NICs to move.
-struct PostedPiece {
+// A fragment of memory for the network NICs to move.
+struct PostedFragment {
   Rank rank = 0;
   std::uint64_t address = 0;  // at the peer
   std::uint64_t key = 0;
@@ -155,24 +155,24 @@ class Sink {
   // PH_ERR_DEPARTED: it has said itself, behind all it said before, that it has left in order. Else
   // it may have left all the same, and the bootstrap knows.
   // A native_errno, but ECONNRESET: it was out of reach, or has cut us off (ECONNABORTED), even if
-  // it has left the job since. Nothing more will arrive, but the on_done()s of our own pieces.
-  // Every on_piece() of that rank whose on_done() it has had came before. The engine may
+  // it has left the job since. Nothing more will arrive, but the on_done()s of our own fragments.
+  // Every on_fragment() of that rank whose on_done() it has had came before. The engine may
   // disconnect() it from here, and any other rank whose on_gone() it has had.
   virtual void on_gone(Rank rank, const base::Error& why) = 0;
 
-  // A piece of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are
+  // A fragment of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are
   // where they belong, to be seen by the processor there. PH_ERR_PEER: its peer is gone, and
   // on_gone() follows if a bye does not stand in its ring. Else the peer's NIC has refused it:
   // some of its bytes may be there, its imm is not told and never will be, and what the peer
-  // published before it revoked the key can be seen. From here and from on_piece() the engine may
-  // call anything but poll() and sleep().
+  // published before it revoked the key can be seen. From here and from on_fragment() the engine
+  // may call anything but poll() and sleep().
   virtual void on_done(std::uint64_t /*token*/, ph_status /*status*/) {}
-  // All of a piece with an imm has landed in our memory, to be seen by this processor. Told once,
-  // after on_link() of its initiator; and before a poll() shows anything of what the initiator
-  // published or posted after that piece's on_done(): where pieces have an imm, the initiator's
-  // lines become visible only in poll(). `from`: the initiator, or PH_ANY_RANK where the NIC does
-  // not say.
-  virtual void on_piece(Rank /*from*/, std::uint32_t /*imm*/) {}
+  // All of a fragment with an imm has landed in our memory, to be seen by this processor. Told
+  // once, after on_link() of its initiator; and before a poll() shows anything of what the
+  // initiator published or posted after that fragment's on_done(): where fragments have an imm, the
+  // initiator's lines become visible only in poll(). `from`: the initiator, or PH_ANY_RANK where
+  // the NIC does not say.
+  virtual void on_fragment(Rank /*from*/, std::uint32_t /*imm*/) {}
 
  protected:
   ~Sink() = default;
@@ -240,16 +240,16 @@ class Transport {
   virtual base::Result<> write(Rank rank, std::uint64_t address,
                                std::span<const std::byte> source) noexcept = 0;
 
-  // To a rank that reach() has called posted, maybe gone since: hands a piece to the NIC. False:
-  // its queue is full, and an on_done() or a wake() will say when to try again. Each piece taken is
-  // answered by one on_done(), also when its peer is gone; the end of the transport ends all that
-  // are under way.
-  virtual bool post(const PostedPiece& /*piece*/) noexcept { return false; }
+  // To a rank that reach() has called posted, maybe gone since: hands a fragment to the NIC. False:
+  // its queue is full, and an on_done() or a wake() will say when to try again. Each fragment taken
+  // is answered by one on_done(), also when its peer is gone; the end of the transport ends all
+  // that are under way.
+  virtual bool post(const PostedFragment& /*fragment*/) noexcept { return false; }
   // Whether post() to that rank needs nobody there but its NIC.
   virtual bool posts_alone(Rank /*rank*/) const noexcept { return true; }
-  // Our own memory that pieces are read from and written to. 0: our NIC takes any. Else a piece
-  // bears the handle of a registration that contains all of its memory, for writing if it is
-  // written to, and that stays until its on_done(); and ranges are registered whose ends are
+  // Our own memory that fragments are read from and written to. 0: our NIC takes any. Else a
+  // fragment bears the handle of a registration that contains all of its memory, for writing if it
+  // is written to, and that stays until its on_done(); and ranges are registered whose ends are
   // multiples of this power of two, the size of a page as a rule.
   virtual std::uint64_t local_granule() const noexcept { return 0; }
   // Ranges may overlap; each time a handle of its own, not 0. The NIC sees the pages that are
@@ -260,16 +260,16 @@ class Transport {
                                                      bool /*is_written*/) noexcept {
     return base::Error{PH_ERR_STATE, 0, "this transport registers no memory", PH_ANY_RANK};
   }
-  // No piece that bears the handle is under way.
+  // No fragment that bears the handle is under way.
   virtual void unregister_local(std::uint64_t /*handle*/) noexcept {}
 
-  // Whether targets are told of pieces with an imm between that rank and us; the same always and at
-  // both.
+  // Whether targets are told of fragments with an imm between that rank and us; the same always and
+  // at both.
   virtual bool has_imm(Rank /*rank*/) const noexcept { return false; }
   // Of how many bits names are; 32 at most.
   virtual unsigned imm_bits() const noexcept { return 32; }
-  // Where pieces have an imm: how many more could be now without waiting for the peer to come. More
-  // are taken all the same.
+  // Where fragments have an imm: how many more could be now without waiting for the peer to come.
+  // More are taken all the same.
   virtual std::uint64_t imm_room(Rank /*rank*/) const noexcept { return UINT64_MAX; }
   // Keys of ours were revoked. From here on no NIC touches memory under them: what is under way
   // has ended, what comes later is refused with PH_ERR_KEY.

@@ -1,4 +1,4 @@
-// The 32 bits, or fewer, that a NIC tells the target of a piece (docs/wire-format.md): who
+// The 32 bits, or fewer, that a NIC tells the target of a fragment (docs/wire-format.md): who
 // posted it, and the line of the record that waits for it. Invariant: of(rank, line) of any rank of
 // the job is read back as that rank and the line modulo 2^bits(). Owner: none; plain values.
 #pragma once

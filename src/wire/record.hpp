@@ -30,8 +30,8 @@ enum class Kind : std::uint8_t {
   ack,            // words: status, of the oldest record that asked for one
   refused,        // words: status, line, is chunk: what that line of the ring brought did not land
   bye,            // the sender has finalized; nothing follows
-  counted,        // words: pieces, then id: goes with that many pieces of this record's imm
-  withdrawn,      // words: line: a piece of the counted record at that line was refused
+  counted,        // words: fragments, then id: goes with that many fragments of this record's imm
+  withdrawn,      // words: line: a fragment of the counted record at that line was refused
   atomic,         // words: address, key, what, operand, compare, then id; answered by fetched
   fetched,        // words: status, value: answers as ack does, with what the word held
   jump,           // words: position: ids go on in the sender's overflow

@@ -23,14 +23,14 @@ class MixedRanks : public testing::Test {
     return path;
   }
   ph_status write_from_1(std::uint64_t& word, std::uint64_t key, std::uint64_t token) {
-    transport::PostedPiece piece;
-    piece.rank = 0;
-    piece.address = reinterpret_cast<std::uintptr_t>(&word);
-    piece.key = key;
-    piece.size_bytes = sizeof value_;
-    piece.source = reinterpret_cast<const std::byte*>(&value_);
-    piece.token = token;
-    EXPECT_TRUE(job_[1].transport().post(piece));
+    transport::PostedFragment fragment;
+    fragment.rank = 0;
+    fragment.address = reinterpret_cast<std::uintptr_t>(&word);
+    fragment.key = key;
+    fragment.size_bytes = sizeof value_;
+    fragment.source = reinterpret_cast<const std::byte*>(&value_);
+    fragment.token = token;
+    EXPECT_TRUE(job_[1].transport().post(fragment));
     auto& done = job_[1].done();
     EXPECT_TRUE(job_.eventually([&] { return !done.empty() && done.back().token == token; }));
     return done.back().status;

@@ -22,7 +22,7 @@ class Peer final : public transport::Sink {
     unsigned gone_count = 0;
     base::Error why;
   };
-  // A piece of ours is over.
+  // A fragment of ours is over.
   struct Done {
     std::uint64_t token;
     ph_status status;
@@ -42,11 +42,11 @@ class Peer final : public transport::Sink {
   boot::Boot& boot() { return *boot_; }
   Seen& seen(transport::Rank rank) { return seen_[rank]; }
   std::vector<Done>& done() { return done_; }             // in the order they were told
-  std::vector<std::uint32_t>& names() { return names_; }  // of pieces that landed here
+  std::vector<std::uint32_t>& names() { return names_; }  // of fragments that landed here
 
   // For the test: called while they are told.
   std::function<void(const Done&)> at_done = [](const Done&) {};
-  std::function<void(std::uint32_t)> at_piece = [](std::uint32_t) {};
+  std::function<void(std::uint32_t)> at_fragment = [](std::uint32_t) {};
   std::function<void(transport::Rank)> at_gone = [](transport::Rank) {};
 
   // The Channel to a rank, made by connect() on first use.
@@ -105,9 +105,9 @@ class Peer final : public transport::Sink {
     done_.push_back({token, status});
     at_done(done_.back());
   }
-  void on_piece(transport::Rank, std::uint32_t name) override {
+  void on_fragment(transport::Rank, std::uint32_t name) override {
     names_.push_back(name);
-    at_piece(name);
+    at_fragment(name);
   }
 
   std::unique_ptr<boot::Boot> boot_;  // first: the transport uses it to its end

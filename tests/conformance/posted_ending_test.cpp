@@ -1,4 +1,4 @@
-// Pieces that a NIC refuses, keys that are taken back, full queues, and ranks that end.
+// Fragments that a NIC refuses, keys that are taken back, full queues, and ranks that end.
 #include "posted_nics.hpp"
 
 namespace photon::test {
@@ -7,11 +7,11 @@ namespace {
 TEST_P(PostedConformance, the_peers_nic_refuses_what_its_key_does_not_grant) {
   const auto source = pattern(100, 1);
   const auto with = [&](std::uint64_t address, std::uint64_t key) {
-    PostedPiece piece = nics().write(0, source);
-    piece.address = address;
-    piece.key = key;
-    if (nics().is_named()) piece.imm = 1;
-    return nics().outcome(piece);
+    PostedFragment fragment = nics().write(0, source);
+    fragment.address = address;
+    fragment.key = key;
+    if (nics().is_named()) fragment.imm = 1;
+    return nics().outcome(fragment);
   };
   const std::uint64_t begin = nics().at(0), end = nics().at(0) + kBytes;
   EXPECT_EQ(with(begin, kKey + 64), PH_ERR_KEY);  // the same slot
@@ -28,7 +28,7 @@ TEST_P(PostedConformance, the_peers_nic_refuses_what_its_key_does_not_grant) {
   nics().republish(PH_ACCESS_WRITE);
   EXPECT_EQ(nics().outcome(nics().read(0, landing)), PH_ERR_ACCESS);
   nics().job.settle();
-  EXPECT_TRUE(nics().names().empty()) << "a refused piece was told";
+  EXPECT_TRUE(nics().names().empty()) << "a refused fragment was told";
   EXPECT_EQ(nics().memory, std::vector<std::byte>(kBytes));
   EXPECT_EQ(with(end - 100, kKey), PH_OK);
 }
@@ -38,8 +38,8 @@ TEST_P(PostedConformance, after_quiesce_nothing_changes_under_a_revoked_key) {
     renew();
     const auto source = pattern(kBytes, 1);
     std::size_t posted = 0;
-    for (const auto piece = nics().write(0, source);
-         posted < 3 && nics().job[0].transport().post(piece);)
+    for (const auto fragment = nics().write(0, source);
+         posted < 3 && nics().job[0].transport().post(fragment);)
       ++posted;
     for (unsigned i = 0; i < polls; ++i) nics().job[0].poll();
     nics().revoke();
@@ -68,7 +68,7 @@ TEST_P(PostedConformance, a_full_queue_loses_nothing_and_comes_free_again) {
   EXPECT_EQ(nics().done().size(), posted + again) << "what did not fit was told";
 }
 
-TEST_P(PostedConformance, a_rank_that_ends_answers_all_pieces_before_it_is_gone) {
+TEST_P(PostedConformance, a_rank_that_ends_answers_all_fragments_before_it_is_gone) {
   for (unsigned polls = 0; polls < 40; ++polls) {
     renew();
     const auto source = pattern(1000, 1);

@@ -1,4 +1,4 @@
-// The fixture of the tests of pieces that NICs move: rank 0 posts to memory of rank 1.
+// The fixture of the tests of fragments that NICs move: rank 0 posts to memory of rank 1.
 // Skips, visibly, transports without NICs. Owner: the test.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace photon::test {
 
-using transport::PostedPiece;
+using transport::PostedFragment;
 using transport::Reach;
 
 inline constexpr std::uint64_t kKey = 0x1200 + 5;  // in slot 5
@@ -28,7 +28,7 @@ inline std::vector<std::byte> pattern(std::size_t size_bytes, unsigned seed) {
   return bytes;
 }
 
-// Rank 0 posts to memory that rank 1 exposes. Tokens are the numbers of the pieces.
+// Rank 0 posts to memory that rank 1 exposes. Tokens are the numbers of the fragments.
 class Nics {
  public:
   explicit Nics(const TransportKind& kind) : job(kind, 3), memory(kBytes) {
@@ -53,32 +53,32 @@ class Nics {
   std::uint64_t at(std::size_t offset) {
     return reinterpret_cast<std::uintptr_t>(memory.data() + offset);
   }
-  PostedPiece write(std::size_t offset, std::span<const std::byte> source) {
-    PostedPiece piece = between(offset, source.size());
-    piece.source = source.data();
-    piece.local = shown(source, false);
-    return piece;
+  PostedFragment write(std::size_t offset, std::span<const std::byte> source) {
+    PostedFragment fragment = between(offset, source.size());
+    fragment.source = source.data();
+    fragment.local = shown(source, false);
+    return fragment;
   }
-  PostedPiece read(std::size_t offset, std::span<std::byte> destination) {
-    PostedPiece piece = between(offset, destination.size());
-    piece.destination = destination.data();
-    piece.local = shown(destination, true);
-    return piece;
+  PostedFragment read(std::size_t offset, std::span<std::byte> destination) {
+    PostedFragment fragment = between(offset, destination.size());
+    fragment.destination = destination.data();
+    fragment.local = shown(destination, true);
+    return fragment;
   }
   // Now or when the queue has room.
-  bool post(const PostedPiece& piece) {
-    return job.eventually([&] { return job[0].transport().post(piece); });
+  bool post(const PostedFragment& fragment) {
+    return job.eventually([&] { return job[0].transport().post(fragment); });
   }
   std::vector<Peer::Done>& done() { return job[0].done(); }
   std::vector<std::uint32_t>& names() { return job[1].names(); }
   bool over(std::size_t count) {
     return job.eventually([&] { return done().size() >= count; });
   }
-  // One piece and what becomes of it.
-  ph_status outcome(const PostedPiece& piece) {
+  // One fragment and what becomes of it.
+  ph_status outcome(const PostedFragment& fragment) {
     done().clear();
-    if (!post(piece) || !over(1)) throw std::runtime_error("a piece was never over");
-    if (done()[0].token != piece.token) throw std::runtime_error("another piece was over");
+    if (!post(fragment) || !over(1)) throw std::runtime_error("a fragment was never over");
+    if (done()[0].token != fragment.token) throw std::runtime_error("another fragment was over");
     return done()[0].status;
   }
   bool there(std::size_t offset, std::span<const std::byte> bytes) const {
@@ -89,14 +89,14 @@ class Nics {
   std::vector<std::byte> memory;
 
  private:
-  PostedPiece between(std::size_t offset, std::size_t size_bytes) {
-    PostedPiece piece;
-    piece.rank = 1;
-    piece.address = at(offset);
-    piece.key = kKey;
-    piece.size_bytes = size_bytes;
-    piece.token = next_token_++;
-    return piece;
+  PostedFragment between(std::size_t offset, std::size_t size_bytes) {
+    PostedFragment fragment;
+    fragment.rank = 1;
+    fragment.address = at(offset);
+    fragment.key = kKey;
+    fragment.size_bytes = size_bytes;
+    fragment.token = next_token_++;
+    return fragment;
   }
   // To rank 0's NIC, where it wants to know: whole granules, until the transport ends.
   std::uint64_t shown(std::span<const std::byte> own, bool is_written) {

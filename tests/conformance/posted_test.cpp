@@ -1,4 +1,4 @@
-// Pieces that NICs move: when they have landed and who is told, in which order.
+// Fragments that NICs move: when they have landed and who is told, in which order.
 #include <map>
 
 #include "posted_nics.hpp"
@@ -24,7 +24,7 @@ TEST_P(PostedConformance, the_bytes_of_a_write_are_there_when_either_side_hears_
     EXPECT_TRUE(nics().there(offset, bytes));
     ++done;
   };
-  nics().job[1].at_piece = [&](std::uint32_t name) {
+  nics().job[1].at_fragment = [&](std::uint32_t name) {
     EXPECT_EQ(name, 77 + told);
     EXPECT_TRUE(nics().there(offset, bytes));
     ++told;
@@ -34,9 +34,9 @@ TEST_P(PostedConformance, the_bytes_of_a_write_are_there_when_either_side_hears_
     const auto source = pattern(size_bytes, i);
     offset = 13 * i;
     bytes = source;
-    PostedPiece piece = nics().write(offset, source);
-    if (nics().is_named()) piece.imm = 77 + i;
-    ASSERT_TRUE(nics().post(piece));
+    PostedFragment fragment = nics().write(offset, source);
+    if (nics().is_named()) fragment.imm = 77 + i;
+    ASSERT_TRUE(nics().post(fragment));
     ASSERT_TRUE(nics().over(i + 1));
     ASSERT_TRUE(nics().job.eventually([&] { return !nics().is_named() || told == i + 1; }));
   }
@@ -65,16 +65,16 @@ TEST_P(PostedConformance, a_read_has_landed_when_it_is_over) {
   EXPECT_TRUE(nics().names().empty()) << "a read tells nobody";
 }
 
-TEST_P(PostedConformance, only_pieces_with_a_name_are_told_each_once) {
+TEST_P(PostedConformance, only_fragments_with_a_name_are_told_each_once) {
   const auto source = pattern(64, 1);
   std::map<std::uint32_t, unsigned> wanted;
   for (std::uint32_t i = 0; i < 200; ++i) {
-    PostedPiece piece = nics().write(64 * (i % 200), source);
+    PostedFragment fragment = nics().write(64 * (i % 200), source);
     if (nics().is_named() && i % 3 != 0) {
-      piece.imm = i % 50 + 0xff'ff00;  // some names come again
-      ++wanted[*piece.imm];
+      fragment.imm = i % 50 + 0xff'ff00;  // some names come again
+      ++wanted[*fragment.imm];
     }
-    ASSERT_TRUE(nics().post(piece));
+    ASSERT_TRUE(nics().post(fragment));
   }
   ASSERT_TRUE(nics().over(200));
   nics().job.settle();
@@ -84,15 +84,15 @@ TEST_P(PostedConformance, only_pieces_with_a_name_are_told_each_once) {
   EXPECT_EQ(nics().done().size(), 200u);
 }
 
-TEST_P(PostedConformance, each_piece_is_over_once_with_its_token) {
+TEST_P(PostedConformance, each_fragment_is_over_once_with_its_token) {
   std::vector<std::vector<std::byte>> landings(100, std::vector<std::byte>(70));
   const auto source = pattern(50, 1);
   std::vector<std::uint64_t> wanted;
   for (std::size_t i = 0; i < 100; ++i) {
-    const PostedPiece piece =
+    const PostedFragment fragment =
         i % 2 == 0 ? nics().write(50 * i, source) : nics().read(50 * i, landings[i]);
-    wanted.push_back(piece.token);
-    ASSERT_TRUE(nics().post(piece));
+    wanted.push_back(fragment.token);
+    ASSERT_TRUE(nics().post(fragment));
   }
   ASSERT_TRUE(nics().over(100));
   nics().job.settle();
@@ -119,9 +119,9 @@ TEST_P(PostedConformance, registrations_of_own_memory_overlap_and_each_ends_for_
   EXPECT_NE(*wide, *again);
   EXPECT_NE(*again, *inner);
   const auto write = [&](std::uint64_t handle) {
-    PostedPiece piece = nics().write(0, {begin + granule, granule});
-    piece.local = handle;
-    return nics().outcome(piece);
+    PostedFragment fragment = nics().write(0, {begin + granule, granule});
+    fragment.local = handle;
+    return nics().outcome(fragment);
   };
   EXPECT_EQ(write(*wide), PH_OK);
   nic.unregister_local(*wide);
@@ -132,15 +132,16 @@ TEST_P(PostedConformance, registrations_of_own_memory_overlap_and_each_ends_for_
 }
 
 // The engine's counting rests on this.
-TEST_P(PostedConformance, a_piece_is_told_before_what_its_initiator_publishes_after_it_was_over) {
+TEST_P(PostedConformance,
+       a_fragment_is_told_before_what_its_initiator_publishes_after_it_was_over) {
   if (!nics().is_named()) GTEST_SKIP() << "nothing is told to the target";
   const auto source = pattern(300, 1);
   std::size_t told = 0;
-  nics().job[1].at_piece = [&](std::uint32_t) { ++told; };
+  nics().job[1].at_fragment = [&](std::uint32_t) { ++told; };
   for (std::uint32_t i = 0; i < 100; ++i) {
-    PostedPiece piece = nics().write(0, source);
-    piece.imm = i;
-    ASSERT_TRUE(nics().post(piece));
+    PostedFragment fragment = nics().write(0, source);
+    fragment.imm = i;
+    ASSERT_TRUE(nics().post(fragment));
     ASSERT_TRUE(nics().over(i + 1));
     ASSERT_TRUE(nics().job[0].to(1).send(record_of_lines(1, i)));
     ASSERT_TRUE(nics().job.eventually([&] { return nics().job[1].to(0).has_record(); }));

@@ -7,8 +7,8 @@
 //                        -- cancel() --> dropped, what was to be told of it too
 //
 // Invariant: connect() makes both directions at once; the peer hears of a new link, of kicks, of
-// pieces and of a lost rank in its next poll(). Owner: the test; the net outlives its transports.
-// Threads: one, but for sleep() and wake().
+// fragments and of a lost rank in its next poll(). Owner: the test; the net outlives its
+// transports. Threads: one, but for sleep() and wake().
 #pragma once
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ struct FakeOptions {
   Rank imms_from = PH_ANY_RANK;     // what NICs say of who wrote
   bool has_doorbell = false;        // that names who kicked last
   bool overflows = false;           // ids beyond the ledger queue in shared memory
-  std::size_t nic_queue = 64;       // pieces that a NIC takes before one is told to be over
+  std::size_t nic_queue = 64;       // fragments that a NIC takes before one is told to be over
   std::uint64_t local_granule = 0;  // of memory that NICs have to be shown; 0: they take any
   base::Config config = small_config();
   std::span<const service::Kind> services = {};  // none: those that the library has
@@ -89,7 +89,7 @@ class FakeNet {
     transport::Credits credits;
     transport::Intent intent;
   };
-  // A piece of `rank` is over.
+  // A fragment of `rank` is over.
   struct Done {
     Rank rank;
     std::uint64_t token;
@@ -117,10 +117,10 @@ class FakeNet {
     unsigned short_reads = 0;    // so many find the kernel short of memory, and the path stays
     unsigned calls_left = ~0U;   // the last is refused, and reach() says so from then on
 
-    std::deque<transport::PostedPiece> posted;  // to this rank's NIC, and not over
+    std::deque<transport::PostedFragment> posted;  // to this rank's NIC, and not over
     unsigned posted_count = 0;
     std::vector<Done> done;                // to be told
-    std::vector<std::uint32_t> names;      // of pieces that have landed here, to be told
+    std::vector<std::uint32_t> names;      // of fragments that have landed here, to be told
     std::vector<std::uint64_t> live_keys;  // of this rank, when quiesce() was called last
     unsigned quiesces_count = 0;
 
@@ -166,33 +166,33 @@ class FakeNet {
     return link;
   }
 
-  // A piece that `me` has posted is over: all of it has landed, or nothing. If it has a name, the
-  // target must poll before `me` does: here, records are seen without a poll, and those that follow
-  // on_done() must not come before on_piece().
+  // A fragment that `me` has posted is over: all of it has landed, or nothing. If it has a name,
+  // the target must poll before `me` does: here, records are seen without a poll, and those that
+  // follow on_done() must not come before on_fragment().
   void land(Rank me, std::size_t index = 0) {
-    const transport::PostedPiece piece = take_posted(me, index);
-    auto* there = reinterpret_cast<std::byte*>(piece.address);
-    if (piece.source != nullptr)
-      std::memcpy(there, piece.source, piece.size_bytes);
+    const transport::PostedFragment fragment = take_posted(me, index);
+    auto* there = reinterpret_cast<std::byte*>(fragment.address);
+    if (fragment.source != nullptr)
+      std::memcpy(there, fragment.source, fragment.size_bytes);
     else
-      std::memcpy(piece.destination, there, piece.size_bytes);
-    if (piece.imm) seats[piece.rank].names.push_back(*piece.imm);
-    seats[me].done.push_back({piece.rank, piece.token, PH_OK});
+      std::memcpy(fragment.destination, there, fragment.size_bytes);
+    if (fragment.imm) seats[fragment.rank].names.push_back(*fragment.imm);
+    seats[me].done.push_back({fragment.rank, fragment.token, PH_OK});
   }
   void refuse(Rank me, ph_status why, std::size_t index = 0) {
-    const transport::PostedPiece piece = take_posted(me, index);
-    seats[me].done.push_back({piece.rank, piece.token, why});
+    const transport::PostedFragment fragment = take_posted(me, index);
+    seats[me].done.push_back({fragment.rank, fragment.token, why});
   }
 
   FakeOptions options;
   std::vector<Seat> seats;
 
  private:
-  transport::PostedPiece take_posted(Rank me, std::size_t index) {
+  transport::PostedFragment take_posted(Rank me, std::size_t index) {
     auto& posted = seats[me].posted;
-    const transport::PostedPiece piece = posted.at(index);
+    const transport::PostedFragment fragment = posted.at(index);
     posted.erase(posted.begin() + static_cast<std::ptrdiff_t>(index));
-    return piece;
+    return fragment;
   }
 
   std::map<std::pair<Rank, Rank>, std::unique_ptr<Way>> ways_;
@@ -227,7 +227,7 @@ class FakeTransport final : public transport::Transport {
   void poll(transport::Sink& sink) noexcept override {
     for (const Rank rank : std::exchange(seat().new_links, {})) sink.on_link(rank);
     for (const std::uint32_t name : std::exchange(seat().names, {}))
-      sink.on_piece(net_.options.imms_from, name);
+      sink.on_fragment(net_.options.imms_from, name);
     for (const FakeNet::Done& one : std::exchange(seat().done, {}))
       sink.on_done(one.token, one.status);
     for (const Rank rank : std::exchange(seat().doorbells, {})) sink.on_activity(rank);
@@ -273,15 +273,15 @@ class FakeTransport final : public transport::Transport {
     return seat().last_local;
   }
   void unregister_local(std::uint64_t handle) noexcept override {
-    for (const auto& piece : seat().posted)
-      EXPECT_NE(piece.local, handle) << "a piece under way uses it";
+    for (const auto& fragment : seat().posted)
+      EXPECT_NE(fragment.local, handle) << "a fragment under way uses it";
     EXPECT_EQ(seat().locals.erase(handle), 1u);
   }
 
-  bool post(const transport::PostedPiece& piece) noexcept override {
+  bool post(const transport::PostedFragment& fragment) noexcept override {
     if (seat().posted.size() + seat().done.size() >= net_.options.nic_queue) return false;
-    if (net_.options.local_granule != 0) expect_shown(piece);
-    seat().posted.push_back(piece);
+    if (net_.options.local_granule != 0) expect_shown(fragment);
+    seat().posted.push_back(fragment);
     ++seat().posted_count;
     return true;
   }
@@ -340,14 +340,15 @@ class FakeTransport final : public transport::Transport {
     return {.status = status, .native_errno = EPERM, .what = "refused"};
   }
 
-  // The NIC knows the piece's own memory.
-  void expect_shown(const transport::PostedPiece& piece) {
-    const auto found = seat().locals.find(piece.local);
+  // The NIC knows the fragment's own memory.
+  void expect_shown(const transport::PostedFragment& fragment) {
+    const auto found = seat().locals.find(fragment.local);
     ASSERT_NE(found, seat().locals.end());
-    const bool is_read = piece.source != nullptr;
-    const auto begin = reinterpret_cast<std::uint64_t>(is_read ? piece.source : piece.destination);
+    const bool is_read = fragment.source != nullptr;
+    const auto begin =
+        reinterpret_cast<std::uint64_t>(is_read ? fragment.source : fragment.destination);
     EXPECT_GE(begin, found->second.begin);
-    EXPECT_LE(begin + piece.size_bytes, found->second.end);
+    EXPECT_LE(begin + fragment.size_bytes, found->second.end);
     EXPECT_TRUE(is_read || found->second.is_written);
   }
 

@@ -114,14 +114,14 @@ struct FedOracle {
 };
 
 // Rank 1 is told the id of the second put only, after rank 0 was lost: that overtakes the first
-// one, which only a put that may have lost a piece leaves unblamed. `lose_and_arrive`: the second
-// put's bytes come before or after the loss.
+// one, which only a put that may have lost a fragment leaves unblamed. `lose_and_arrive`: the
+// second put's bytes come before or after the loss.
 template <class Lose>
-void expect_ids_in_order_but_for_pieces(const Lose& lose_and_arrive) {
+void expect_ids_in_order_but_for_fragments(const Lose& lose_and_arrive) {
   for (const bool counted : {false, true}) {
     for (const std::uint64_t size_bytes : {0u, 16u}) {
       FedOracle fed;
-      if (counted) fed.oracle.count_pieces();
+      if (counted) fed.oracle.count_fragments();
       fed.post(0, put_to(1, Area::window, kContendedBytes, size_bytes));
       Operation& second = fed.post(0, put_to(1, Area::window, kContendedBytes + 64));
       lose_and_arrive(fed, second);

@@ -30,8 +30,8 @@ TEST(OracleDeaths, what_comes_of_a_dead_rank_comes_whole_and_once) {
   EXPECT_EQ(torn.finding(), "bytes");
 }
 
-TEST(OracleDeaths, an_id_of_a_dead_rank_overtakes_none_but_what_lost_its_pieces) {
-  expect_ids_in_order_but_for_pieces([](FedOracle& fed, Operation& second) {
+TEST(OracleDeaths, an_id_of_a_dead_rank_overtakes_none_but_what_lost_its_fragments) {
+  expect_ids_in_order_but_for_fragments([](FedOracle& fed, Operation& second) {
     fed.arrive(second);
     fed.oracle.died(0);
   });

@@ -166,8 +166,8 @@ TEST(OracleLosses, an_id_may_come_though_its_initiator_heard_of_the_loss_first) 
   EXPECT_EQ(lost.finding(), "twice");
 }
 
-TEST(OracleLosses, of_a_lost_link_ids_come_in_order_and_without_gaps_but_for_pieces) {
-  expect_ids_in_order_but_for_pieces([](FedOracle& fed, Operation& second) {
+TEST(OracleLosses, of_a_lost_link_ids_come_in_order_and_without_gaps_but_for_fragments) {
+  expect_ids_in_order_but_for_fragments([](FedOracle& fed, Operation& second) {
     fed.oracle.link_lost(0, 1);
     fed.arrive(second);
   });

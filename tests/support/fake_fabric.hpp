@@ -44,7 +44,7 @@ class FakeFabric final : public transport::ofi::Fabric {
       : manners_(manners),
         sends_count_(wants.sends_count),
         receives_count_(wants.receives_count),
-        rma_endpoints_({manners.refuses_every, manners.completes_after, wants.pieces_count,
+        rma_endpoints_({manners.refuses_every, manners.completes_after, wants.fragments_count,
                         wants.told_count, manners.refuses_data, manners.dead_rma_endpoints,
                         [this](const Buffer& own, bool writes) { check_own(own, writes); }}) {
     add_endpoint();
@@ -54,7 +54,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     traits_.most_bytes = manners.most_bytes;
     traits_.inject_bytes = manners.inject_bytes;
     traits_.keeps_order = manners.keeps_order;
-    traits_.has_rma_endpoints = manners.has_rma_endpoints && wants.pieces_count != 0;
+    traits_.has_rma_endpoints = manners.has_rma_endpoints && wants.fragments_count != 0;
     traits_.registers_own = manners.registers_all;
     traits_.data_bytes = traits_.has_rma_endpoints ? manners.data_bytes : 0;
     if (manners.has_wait_fd) traits_.wait_fd = box_->news.get();
@@ -84,10 +84,10 @@ class FakeFabric final : public transport::ofi::Fabric {
   }
   base::Result<std::uint64_t> show(std::span<std::byte> memory, Use use) override {
     if (!wants_shown()) return std::uint64_t{0};
-    const auto pieces = std::count_if(shown_.begin(), shown_.end(), [](const auto& one) {
+    const auto posted = std::count_if(shown_.begin(), shown_.end(), [](const auto& one) {
       return one.second.use != Use::messages;
     });
-    if (use != Use::messages && manners_.registers_most != 0 && pieces >= manners_.registers_most)
+    if (use != Use::messages && manners_.registers_most != 0 && posted >= manners_.registers_most)
       return base::Error{PH_ERR_MEMORY, 0, "the fake NIC is full"};
     shown_[++handles_] = {memory, use};
     return handles_;
@@ -199,7 +199,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     EXPECT_FALSE(rma_endpoints_.has_ended_any()) << "fi_trywait() of libfabric 1.17 crashes then";
     if (fails_waits_) return MayWait::failed;
     const std::scoped_lock lock(box_->mutex);
-    return box_->messages.empty() && under_way_.empty() && rma_endpoints_.pieces_under_way() == 0
+    return box_->messages.empty() && under_way_.empty() && rma_endpoints_.fragments_under_way() == 0
                ? MayWait::yes
                : MayWait::not_now;
   }
@@ -207,7 +207,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
     for (const std::uint64_t number : numbers_) all.boxes.erase(number);
-    EXPECT_EQ(rma_endpoints_.pieces_under_way(), 0u) << "RMA endpoints end first";
+    EXPECT_EQ(rma_endpoints_.fragments_under_way(), 0u) << "RMA endpoints end first";
     posted_.clear();
     under_way_.clear();
   }

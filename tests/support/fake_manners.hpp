@@ -16,13 +16,13 @@ struct FakeManners {
   bool takes_no_address = false;  // nobody can be met
   bool sends_when_over = false;   // nothing leaves before read() says that it is over
   bool has_rma_endpoints = false;
-  bool registers_all = false;       // wants_memory_shown, and of pieces too
-  unsigned registers_most = 0;      // so many registrations of memory of pieces at a time; 0: any
-  std::size_t data_bytes = 0;       // that a write tells its peer
-  bool refuses_data = false;        // though it says that a write can tell it
-  bool opens_no_endpoint = false;   // beside the first
-  bool opens_none = false;          // nor exposes anything, as if the descriptors were used up
-  unsigned dead_endpoints = 0;      // so many, the first ones, do not reach dead ones of others
+  bool registers_all = false;      // wants_memory_shown, and of fragments too
+  unsigned registers_most = 0;     // so many registrations of memory of fragments at a time; 0: any
+  std::size_t data_bytes = 0;      // that a write tells its peer
+  bool refuses_data = false;       // though it says that a write can tell it
+  bool opens_no_endpoint = false;  // beside the first
+  bool opens_none = false;         // nor exposes anything, as if the descriptors were used up
+  unsigned dead_endpoints = 0;     // so many, the first ones, do not reach dead ones of others
   unsigned dead_rma_endpoints = 0;  // likewise
   // Of the messages of one fabric, from 1 on; 0: none.
   unsigned loses = 0;        // this one does not arrive

@@ -1,8 +1,8 @@
-// The RMA endpoints of one FakeFabric, its memory that is exposed, and the pieces it has under way:
-// moved late, refused now and then, or failing, as the test says.
+// The RMA endpoints of one FakeFabric, its memory that is exposed, and the fragments it has under
+// way: moved late, refused now and then, or failing, as the test says.
 //
-// As with tcp;ofi_rxm: the peer's side looks at the key when a piece begins, and what has begun
-// goes on until its RMA endpoint ends; a piece that fails takes all others to that RMA endpoint
+// As with tcp;ofi_rxm: the peer's side looks at the key when a fragment begins, and what has begun
+// goes on until its RMA endpoint ends; a fragment that fails takes all others to that RMA endpoint
 // with it; what an RMA endpoint has written when it ends still lands, as long as the peer's RMA
 // endpoint is open. Owner: FakeFabric. RMA endpoints find each other by a registry of the process.
 #pragma once
@@ -34,13 +34,13 @@ class FakeRmaEndpoints {
   using Taken = transport::ofi::Taken;
   using Buffer = transport::ofi::Buffer;
   struct Manners {
-    unsigned refuses_every = 0;       // each so-manieth piece is refused once
+    unsigned refuses_every = 0;       // each so-manieth fragment is refused once
     unsigned completes_after = 0;     // so many step()s after it began
-    std::size_t pieces_count = 0;     // under way at a time, at most
+    std::size_t fragments_count = 0;  // under way at a time, at most
     std::size_t told_count = 0;       // likewise, of what peers' writes tell
     bool refuses_data = false;        // of writes
     unsigned dead_rma_endpoints = 0;  // so many take nothing, the first ones
-    // Of our own memory that a piece uses.
+    // Of our own memory that a fragment uses.
     std::function<void(const Buffer& own, bool is_written)> check_own = [](const Buffer&, bool) {};
   };
   explicit FakeRmaEndpoints(Manners manners) : manners_(std::move(manners)) {}
@@ -68,28 +68,28 @@ class FakeRmaEndpoints {
     return std::make_unique<FakeRmaEndpoint>(*this);
   }
 
-  // The fabric's: a look; whether a piece is due, and well; moves it.
+  // The fabric's: a look; whether a fragment is due, and well; moves it.
   void step() noexcept {
     ++steps_;
     if (!holds_landings_) land();
   }
   bool has_ended_any() const noexcept { return ended_ != 0; }
   bool is_due() const noexcept {
-    return !holds_ && !pieces_.empty() && pieces_.front().due <= steps_;
+    return !holds_ && !fragments_.empty() && fragments_.front().due <= steps_;
   }
   bool is_next_well() const {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    return is_well(all, pieces_.front());
+    return is_well(all, fragments_.front());
   }
   std::pair<Operation*, bool> move_next() {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    const Piece one = pieces_.front();
+    const Fragment one = fragments_.front();
     const bool well = is_well(all, one);
-    pieces_.pop_front();
+    fragments_.pop_front();
     if (!well) {
-      for (Piece& other : pieces_)
+      for (Fragment& other : fragments_)
         if (other.to == one.to) other.theirs = nullptr;
     } else if (one.has_landed) {
     } else if (one.source != nullptr) {
@@ -98,7 +98,7 @@ class FakeRmaEndpoints {
     } else {
       std::memcpy(one.destination, one.theirs, one.size_bytes);
     }
-    under_way_ = pieces_.size();
+    under_way_ = fragments_.size();
     return {one.operation, well};
   }
 
@@ -115,13 +115,13 @@ class FakeRmaEndpoints {
   }
 
   // The test's.
-  // Moves and tells the piece that is due next, but does not say so: its RMA endpoint fails it
+  // Moves and tells the fragment that is due next, but does not say so: its RMA endpoint fails it
   // later.
   void land_unanswered() { ASSERT_TRUE(land_unanswered_if_well()); }
   bool land_unanswered_if_well() {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    for (Piece& one : pieces_) {
+    for (Fragment& one : fragments_) {
       if (one.has_landed || one.source == nullptr || !is_well(all, one)) continue;
       one.has_landed = true;
       std::memcpy(one.theirs, one.source, one.size_bytes);
@@ -144,14 +144,14 @@ class FakeRmaEndpoints {
   void hold(bool holds) { holds_ = holds; }
   void hold_landings(bool holds) { holds_landings_ = holds; }  // of writes to memory of ours
   void fail(bool fails) { fails_ = fails; }                    // though nothing explains it
-  void answer(Taken how) { answers_ = how; }  // to pieces from now on; yes: all well
+  void answer(Taken how) { answers_ = how; }  // to fragments from now on; yes: all well
   unsigned opened() const { return opened_; }
   std::size_t exposed() const { return exposed_; }
-  std::size_t pieces_under_way() const { return under_way_; }
+  std::size_t fragments_under_way() const { return under_way_; }
 
  private:
   static constexpr std::uint64_t kBegin = 0x1000;  // what the first exposed byte is called
-  struct Piece {
+  struct Fragment {
     Operation* operation = nullptr;
     std::uint64_t by = 0;
     std::uint64_t to = 0;
@@ -202,13 +202,13 @@ class FakeRmaEndpoints {
       std::erase_if(owner_.told_, [this](const auto& one) { return one.first == number_; });
       owner_.holds_told_ = false;
       std::erase_if(all.late, [this](const Late& one) { return one.to == number_; });
-      for (const Piece& one : owner_.pieces_)
+      for (const Fragment& one : owner_.fragments_)
         if (one.by == number_ && one.source != nullptr && !one.has_landed &&
             owner_.is_well(all, one))
           all.late.push_back(
               {one.to, one.theirs, {one.source, one.source + one.size_bytes}, one.operation->data});
-      std::erase_if(owner_.pieces_, [this](const Piece& one) { return one.by == number_; });
-      owner_.under_way_ = owner_.pieces_.size();
+      std::erase_if(owner_.fragments_, [this](const Fragment& one) { return one.by == number_; });
+      owner_.under_way_ = owner_.fragments_.size();
     }
     std::span<const std::byte> address() const noexcept override { return address_; }
     std::uint64_t number() const noexcept { return number_; }
@@ -254,35 +254,35 @@ class FakeRmaEndpoints {
     static Registry all;
     return all;
   }
-  bool is_well(const Registry& all, const Piece& one) const {
+  bool is_well(const Registry& all, const Fragment& one) const {
     return one.theirs != nullptr && !fails_ && all.rma_endpoints.count(one.to) != 0;
   }
   void check_own(const Buffer& own, bool is_written) const { manners_.check_own(own, is_written); }
-  Taken begin(Piece piece, const Place& place) noexcept {
+  Taken begin(Fragment fragment, const Place& place) noexcept {
     if (answers_ != Taken::yes) return answers_;
-    if (manners_.refuses_data && piece.operation->data) return Taken::refused;
+    if (manners_.refuses_data && fragment.operation->data) return Taken::refused;
     if (manners_.refuses_every != 0 && ++asked_ % manners_.refuses_every == 0) return Taken::full;
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    const auto rma_endpoint = all.rma_endpoints.find(piece.to);
+    const auto rma_endpoint = all.rma_endpoints.find(fragment.to);
     const auto found = all.shown.find(place.key);
     if (rma_endpoint != all.rma_endpoints.end() && found != all.shown.end()) {
       const Shown& one = found->second;
       const std::uint64_t offset = place.address - kBegin;
-      const std::uint32_t access = piece.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
-      if (piece.to == one.rma_endpoint && (one.access & access) != 0 &&
-          offset <= one.memory.size() && piece.size_bytes <= one.memory.size() - offset)
-        piece.theirs = one.memory.data() + offset;
+      const std::uint32_t access = fragment.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
+      if (fragment.to == one.rma_endpoint && (one.access & access) != 0 &&
+          offset <= one.memory.size() && fragment.size_bytes <= one.memory.size() - offset)
+        fragment.theirs = one.memory.data() + offset;
     }
-    piece.due = steps_ + manners_.completes_after;
-    pieces_.push_back(piece);
-    under_way_ = pieces_.size();
-    EXPECT_LE(pieces_.size(), manners_.pieces_count) << "more pieces than were announced";
+    fragment.due = steps_ + manners_.completes_after;
+    fragments_.push_back(fragment);
+    under_way_ = fragments_.size();
+    EXPECT_LE(fragments_.size(), manners_.fragments_count) << "more fragments than were announced";
     return Taken::yes;
   }
 
   const Manners manners_;
-  std::deque<Piece> pieces_;
+  std::deque<Fragment> fragments_;
   // Of what peers' writes tell, under the registry's mutex: a test's thread and a flusher look.
   bool holds_told_ = false;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> told_;  // by which RMA endpoint

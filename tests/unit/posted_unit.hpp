@@ -9,12 +9,12 @@
 
 namespace photon::engine::test {
 
-using transport::PostedPiece;
+using transport::PostedFragment;
 
-// Whether the NICs tell targets of pieces.
+// Whether the NICs tell targets of fragments.
 enum class Posting : std::uint8_t { unnamed, named };
 
-inline constexpr std::size_t kPiece = 4096;  // posted_piece_bytes of small_config()
+inline constexpr std::size_t kFragment = 4096;  // posted_piece_bytes of small_config()
 
 inline FakeOptions nics(Posting posting = Posting::named) {
   FakeOptions chosen = options(Reach::Kind::posted, false);
@@ -45,13 +45,13 @@ struct Nics : Two {
     for (serve(); !posted().empty(); serve()) land();
   }
 
-  // A put of that many pieces, the last one smaller, to the beginning of rank 1's memory.
-  ph_status put_pieces(std::size_t count, std::uint32_t flags = 0) {
+  // A put of that many fragments, the last one smaller, to the beginning of rank 1's memory.
+  ph_status put_fragments(std::size_t count, std::uint32_t flags = 0) {
     return put_as(local_id, remote_id, count, flags);
   }
   ph_status put_as(std::uint64_t local, std::uint64_t remote, std::size_t count,
                    std::uint32_t flags = 0) {
-    source = filled(count * kPiece - (count > 1 ? 96 : 0), 7);
+    source = filled(count * kFragment - (count > 1 ? 96 : 0), 7);
     local_id = local;
     remote_id = remote;
     const ph_status status = ranks[0].put(1, put(source, flags));

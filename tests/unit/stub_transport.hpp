@@ -50,7 +50,9 @@ class StubTransport final : public Transport {
     ++writes[rank];
     return {};
   }
-  bool post(const PostedPiece& piece) noexcept override { return ++posts[piece.rank] != 0; }
+  bool post(const PostedFragment& fragment) noexcept override {
+    return ++posts[fragment.rank] != 0;
+  }
   bool has_imm(Rank) const noexcept override { return names; }
   void quiesce() noexcept override { ++quiesced; }
   void hide() noexcept override { ++hidden; }
@@ -81,9 +83,9 @@ class StubSink final : public Sink {
   void on_activity(Rank rank) override { activity.push_back(rank); }
   void on_gone(Rank rank, const base::Error&) override { gone.push_back(rank); }
   void on_done(std::uint64_t token, ph_status) override { done.push_back(token); }
-  void on_piece(Rank rank, std::uint32_t) override { pieces.push_back(rank); }
+  void on_fragment(Rank rank, std::uint32_t) override { fragments.push_back(rank); }
 
-  std::vector<Rank> links, activity, gone, pieces;
+  std::vector<Rank> links, activity, gone, fragments;
   std::vector<std::uint64_t> done;
 };
 

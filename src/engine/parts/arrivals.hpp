@@ -1,13 +1,13 @@
-// Pieces counted at their target, by the line of the record whose id waits for them
+// Fragments counted at their target, by the line of the record whose id waits for them
 // (docs/posted-writes.md).
 //
-//   unknown -- piece --> counted -- record --> coming -- last piece --> unknown, the id is ready
-//   unknown -- record --> coming -- withdrawn --> unknown, the id is dropped
-//   counted -- record that needs no more --> unknown, the id is ready
+//   unknown -- fragment --> counted -- record --> coming -- last fragment --> unknown, the id is
+//   ready unknown -- record --> coming -- withdrawn --> unknown, the id is dropped counted --
+//   record that needs no more --> unknown, the id is ready
 //
 // Invariant: an entry is used by one record at a time, for its initiator takes no line that has
-// pieces under way; who breaks that is told apart by the line, which stands here as in a name.
-// Owner: a Peer. Maps memory in open() only, which costs pages when pieces come.
+// fragments under way; who breaks that is told apart by the line, which stands here as in a name.
+// Owner: a Peer. Maps memory in open() only, which costs pages when fragments come.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ class Arrivals {
     mask_ = ring_lines - 1;
   }
 
-  // A piece with that name has landed. `is_possible`: its record may be still to come. `queue_at`:
-  // where the id waits that is ready.
-  Verdict piece(std::uint64_t line, bool is_possible, std::uint64_t& queue_at) noexcept {
+  // A fragment with that name has landed. `is_possible`: its record may be still to come.
+  // `queue_at`: where the id waits that is ready.
+  Verdict fragment(std::uint64_t line, bool is_possible, std::uint64_t& queue_at) noexcept {
     Entry& entry = entries_[line & mask_];
     if (entry.expected == 0) {
       if (!is_possible || (entry.arrived != 0 && entry.line != line)) return Verdict::wrong;
@@ -44,22 +44,23 @@ class Arrivals {
   }
 
   // The record was read; if its id has to wait, it will be at `queue_at`.
-  Verdict record(std::uint64_t line, std::uint64_t pieces, std::uint64_t queue_at) noexcept {
+  Verdict record(std::uint64_t line, std::uint64_t fragments, std::uint64_t queue_at) noexcept {
     Entry& entry = entries_[line & mask_];
-    if (pieces == 0 || pieces > UINT32_MAX || entry.expected != 0 || entry.arrived > pieces)
+    if (fragments == 0 || fragments > UINT32_MAX || entry.expected != 0 ||
+        entry.arrived > fragments)
       return Verdict::wrong;
     if (entry.arrived != 0 && entry.line != line) return Verdict::wrong;
-    if (entry.arrived == pieces) {
+    if (entry.arrived == fragments) {
       entry = Entry{};
       return Verdict::ready;
     }
     entry.line = line;
-    entry.expected = static_cast<std::uint32_t>(pieces);
+    entry.expected = static_cast<std::uint32_t>(fragments);
     entry.queue_at = queue_at;
     return Verdict::coming;
   }
 
-  // The pieces that are missing will never come. Where the id waits; nothing: none does.
+  // The fragments that are missing will never come. Where the id waits; nothing: none does.
   std::optional<std::uint64_t> withdraw(std::uint64_t line) noexcept {
     Entry& entry = entries_[line & mask_];
     if (entry.expected == 0 || entry.line != line) return std::nullopt;

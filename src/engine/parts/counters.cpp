@@ -31,7 +31,7 @@ constexpr CounterText kTexts[] = {
     {"line_stalls", "Tries to send a record that found the ring full."},
     {"ledger_stalls", "Tries to send an id that found no ledger credit."},
     {"bulk_stalls", "Tries to send a chunk that found the bulk ring full."},
-    {"nic_stalls", "Tries to post a piece that found the NIC's queue full."},
+    {"nic_stalls", "Tries to post a fragment that found the NIC's queue full."},
     {"kicks", "Times that the peer was told to look."},
     {"lines_sent", "64-byte lines of records sent."},
     {"lines_received", "64-byte lines of records received."},

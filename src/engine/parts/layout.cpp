@@ -63,10 +63,10 @@ void Layout::add_block(std::byte* own, const ph_target& at, std::uint64_t size_b
   add({own, 0, at, 0, size_bytes, 1});
 }
 
-std::uint64_t Layout::pieces(std::uint64_t piece_bytes) const noexcept {
+std::uint64_t Layout::fragments(std::uint64_t fragment_bytes) const noexcept {
   std::uint64_t all = 0;
   for (const Run& run : runs_)
-    all += run.count * (run.size_bytes / piece_bytes + (run.size_bytes % piece_bytes != 0));
+    all += run.count * (run.size_bytes / fragment_bytes + (run.size_bytes % fragment_bytes != 0));
   return all;
 }
 

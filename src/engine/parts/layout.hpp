@@ -112,8 +112,8 @@ class Layout {
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   std::uint64_t blocks() const noexcept { return blocks_; }
   bool is_plain() const noexcept { return blocks_ <= 1; }
-  // How many pieces of at most so many bytes its blocks make.
-  std::uint64_t pieces(std::uint64_t piece_bytes) const noexcept;
+  // How many fragments of at most so many bytes its blocks make.
+  std::uint64_t fragments(std::uint64_t fragment_bytes) const noexcept;
   // Whether all of the own memory lies in the range.
   bool is_within(std::uint64_t begin, std::uint64_t end) const noexcept;
 

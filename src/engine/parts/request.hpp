@@ -10,7 +10,7 @@
 //
 //   put:   [work] data moving --> data done --> [ids] head and credit --> id posted --> told, freed
 //   get:   [work] --> asked or copied --> data landed: told --> [ids] notice --> freed
-//   posted put or get: [work] pieces being posted --> all posted --> all over --> as above
+//   posted put or get: [work] fragments being posted --> all posted --> all over --> as above
 //   atomic: [work]+[ids] --> done by ourselves, or [acks] asked --> fetched --> as above
 //   vectored: as its kind, along its layout; a served get asks part by part while it heads the work
 //   fence: [work]+[ids] head of both --> [acks] asked --> answered --> freed
@@ -85,7 +85,7 @@ struct Request {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
   std::uint32_t payload = kNoBlock;  // packed: block with the copied payload
-  std::uint32_t pieces = 0;          // posted: under way
+  std::uint32_t fragments = 0;       // posted: under way
   std::uint32_t entry = kNoBlock;    // posted: of its own memory in the SourceCache
   ph_status verdict = PH_OK;         // posted: of those that are over
   ph_status outcome = PH_OK;         // kept: how it ended, once local_done

@@ -32,7 +32,7 @@ SourceCache::Pin SourceCache::pin(const Want& want) {
   if (stuck_ && pins_ != 0) return {Outcome::wait, kNone};
   // Larger is better, but what is there decides.
   const Span wide = with_neighbours(span);
-  const Span narrow{down(want.begin), std::min(span.end, up(want.piece_end)), span.is_kept};
+  const Span narrow{down(want.begin), std::min(span.end, up(want.fragment_end)), span.is_kept};
   std::uint32_t entry = kNone;
   Made made = Made::never;
   if (wide.begin != span.begin || wide.end != span.end) made = make(wide, want.is_written, entry);

@@ -36,11 +36,11 @@ class SourceCache {
   // Whether this transport wants handles at all. If not, nothing else here is called.
   bool is_needed() const noexcept { return granule_ != 0; }
 
-  // What an operation has yet to read or write, and where its next piece will end.
+  // What an operation has yet to read or write, and where its next fragment will end.
   struct Want {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
-    std::uint64_t piece_end = 0;
+    std::uint64_t fragment_end = 0;
     bool is_written = false;
   };
   enum class Outcome : std::uint8_t {

@@ -8,7 +8,7 @@
 namespace photon::transport::mixed {
 
 // Passes on what a child says of the ranks of its side; whoever speaks there under the number of a
-// rank of the other side is not heard. Pieces are the far side's alone.
+// rank of the other side is not heard. Fragments are the far side's alone.
 class MixedTransport::Report final : public Sink {
  public:
   Report(MixedTransport& transport, Sink& sink, bool is_far) noexcept
@@ -34,8 +34,8 @@ class MixedTransport::Report final : public Sink {
     had_news_ = true;
     sink_.on_done(token, status);
   }
-  void on_piece(Rank from, std::uint32_t imm) override {
-    if (from == PH_ANY_RANK || is_mine(from)) sink_.on_piece(from, imm);
+  void on_fragment(Rank from, std::uint32_t imm) override {
+    if (from == PH_ANY_RANK || is_mine(from)) sink_.on_fragment(from, imm);
   }
 
  private:

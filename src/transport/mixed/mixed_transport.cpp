@@ -87,9 +87,9 @@ base::Result<> MixedTransport::write(Rank rank, std::uint64_t address,
   return side_of(rank).write(rank, address, source);
 }
 
-bool MixedTransport::post(const PostedPiece& piece) noexcept {
-  if (is_far(piece.rank)) pace_.use();
-  return side_of(piece.rank).post(piece);
+bool MixedTransport::post(const PostedFragment& fragment) noexcept {
+  if (is_far(fragment.rank)) pace_.use();
+  return side_of(fragment.rank).post(fragment);
 }
 
 bool MixedTransport::has_imm(Rank rank) const noexcept { return side_of(rank).has_imm(rank); }

@@ -58,7 +58,7 @@ class MixedTransport final : public Transport {
                       std::span<std::byte> destination) noexcept override;
   base::Result<> write(Rank rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override;
-  bool post(const PostedPiece& piece) noexcept override;
+  bool post(const PostedFragment& fragment) noexcept override;
   std::uint64_t local_granule() const noexcept override { return far().local_granule(); }
   base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
                                              bool is_written) noexcept override {

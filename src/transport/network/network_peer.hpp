@@ -37,7 +37,8 @@ struct NetworkPeer {
   std::unique_ptr<RingOverNetwork> link;
 
   bool is_open() const noexcept { return state == State::open; }
-  // The engine is about to know its Link. `posts`: a piece that post() takes is a kick there, too.
+  // The engine is about to know its Link. `posts`: a fragment that post() takes is a kick there,
+  // too.
   base::Result<> give_link(const base::Config& config, bool is_self, bool posts);
 };
 

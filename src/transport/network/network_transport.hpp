@@ -1,6 +1,6 @@
 // What tcp and ofi are alike: how the engine gets and gives back a link, which questions about a
 // transport over a network have one answer, and what both need for that. Each adds its peers, how
-// it meets them, and what moves lines, pieces and news.
+// it meets them, and what moves lines, fragments and news.
 //
 // Invariant: a rank never contacted costs one pointer. Reports to the engine are made in poll()
 // only, by news_.
@@ -66,7 +66,7 @@ class NetworkTransport : public Transport {
     base::TimeSource time;
     Wakeup wake;
     NewsQueue::Order order = NewsQueue::Order::as_it_came;
-    bool posts = false;  // a piece that post() takes is a kick, too
+    bool posts = false;  // a fragment that post() takes is a kick, too
   };
   explicit NetworkTransport(Setup setup);
 

@@ -43,8 +43,8 @@ void NewsQueue::tell(const News& one, Sink& sink) {
       if (peer != nullptr) peer->is_touched = false;
       if (is_mine) sink.on_activity(peer->rank);
       break;
-    case News::Kind::piece:
-      if (is_mine) sink.on_piece(peer->rank, one.name);
+    case News::Kind::fragment:
+      if (is_mine) sink.on_fragment(peer->rank, one.name);
       break;
     case News::Kind::gone:
       if (!is_mine || std::exchange(peer->is_gone_told, true)) break;

@@ -5,7 +5,7 @@
 //
 // Invariant: what is added while the engine is told waits for the next tell(); of the end of a peer
 // the engine hears once, and nothing of a peer that it has released but what became of its own
-// pieces.
+// fragments.
 // Owner: the transport, under its lock. Peers outlive what is said of them.
 #pragma once
 
@@ -19,10 +19,10 @@ namespace photon::transport::network {
 
 // Plain words: each message is several.
 struct News {
-  enum class Kind : std::uint8_t { link, activity, piece, done, gone } kind = Kind::link;
+  enum class Kind : std::uint8_t { link, activity, fragment, done, gone } kind = Kind::link;
   NetworkPeer* peer = nullptr;  // but for done
   std::uint64_t token = 0;      // done
-  std::uint32_t imm = 0;        // piece
+  std::uint32_t imm = 0;        // fragment
   ph_status status = PH_OK;     // done
 };
 
@@ -30,9 +30,9 @@ class NewsQueue {
  public:
   enum class Order : std::uint8_t {
     as_it_came,
-    // What lies in rings has been seen by then, and pieces may have told of themselves before it
+    // What lies in rings has been seen by then, and fragments may have told of themselves before it
     // came.
-    links_and_pieces_first,
+    links_and_fragments_first,
   };
   explicit NewsQueue(Order order) noexcept : order_(order) {}
 
@@ -47,7 +47,7 @@ class NewsQueue {
 
  private:
   static bool is_early(const News& one) noexcept {
-    return one.kind == News::Kind::link || one.kind == News::Kind::piece;
+    return one.kind == News::Kind::link || one.kind == News::Kind::fragment;
   }
   static void tell(const News& one, Sink& sink);
 

@@ -44,7 +44,7 @@ class RingOverNetwork {
   Link& view() noexcept { return view_; }
   void set_answered() noexcept;
 
-  // Records that were published and not yet taken, as pieces of the rings' memory that stay as they
+  // Records that were published and not yet taken, as parts of the rings' memory that stay as they
   // are until the peer has given them back.
   struct Run {
     std::uint32_t lines_count = 0;

@@ -37,7 +37,7 @@ enum class Sort : std::uint8_t { usable_in_order, usable, all };
 Info hints_for(const Library& library, const FabricWants& wants, Sort sort) {
   Info hints(library.dupinfo(nullptr), InfoEnd{library.freeinfo});
   if (hints == nullptr) return hints;
-  hints->caps = wants.pieces_count == 0 ? FI_MSG : FI_MSG | FI_RMA;
+  hints->caps = wants.fragments_count == 0 ? FI_MSG : FI_MSG | FI_RMA;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode =
@@ -83,15 +83,15 @@ Offer offer_of(const fi_info& info, const FabricWants& wants) {
                     })};
 }
 
-// What an RMA endpoint needs: keys as long as ours and room for any piece; and memory of ours that
-// belongs to no endpoint, for RMA endpoints come and go.
-constexpr std::size_t kMostPieceBytes = 16 << 20;  // of the setting posted_piece_bytes
+// What an RMA endpoint needs: keys as long as ours and room for any fragment; and memory of ours
+// that belongs to no endpoint, for RMA endpoints come and go.
+constexpr std::size_t kMostFragmentBytes = 16 << 20;  // of the setting posted_piece_bytes
 bool has_rma_endpoints(const fi_info& info) noexcept {
   const auto& domain = *info.domain_attr;
   const bool is_key_long =
       (domain.mr_mode & FI_MR_PROV_KEY) != 0 || domain.mr_key_size >= sizeof(Exposed::key);
   return (info.caps & FI_RMA) != 0 && is_key_long &&
-         info.ep_attr->max_msg_size >= kMostPieceBytes &&
+         info.ep_attr->max_msg_size >= kMostFragmentBytes &&
          (domain.mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT)) != (FI_MR_LOCAL | FI_MR_ENDPOINT);
 }
 
@@ -127,8 +127,8 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   addresses_are_texts_ = info.addr_format == FI_ADDR_STR;
   info_ = Info(library_.dupinfo(&info), InfoEnd{library_.freeinfo});
   if (info_ == nullptr) return error("what the provider offers", -FI_ENOMEM);
-  traits_.has_rma_endpoints =
-      wants.pieces_count != 0 && has_rma_endpoints(info) && tells_delivery(library_, info, wants);
+  traits_.has_rma_endpoints = wants.fragments_count != 0 && has_rma_endpoints(info) &&
+                              tells_delivery(library_, info, wants);
   traits_.registers_own = shows_memory_;
   if (traits_.has_rma_endpoints && info.domain_attr->cq_data_size >= sizeof(std::uint32_t))
     traits_.data_bytes = std::min(info.domain_attr->cq_data_size, sizeof(std::uint64_t));
@@ -152,10 +152,10 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
                  [&](auto** made) { return ::fi_domain(fabric_.get(), &info, made, nullptr); });
       !done)
     return done;
-  failed_parts_.reserve(wants.pieces_count);
+  failed_parts_.reserve(wants.fragments_count);
   const std::size_t told_count = traits_.data_bytes == 0 ? 0 : wants.told_count;
   const std::size_t completions_count = wants.sends_count + wants.receives_count +
-                                        (tells_behind_ ? kMostParts : 1) * wants.pieces_count +
+                                        (tells_behind_ ? kMostParts : 1) * wants.fragments_count +
                                         told_count;
   if (auto done = open_queue(completions_count); !done) return done;
   fi_av_attr table{};
@@ -271,11 +271,11 @@ base::Result<> has_fabric() { return {}; }
 // What is preferred first, else in libfabric's order, which is from fast to slow. Of those that
 // move memory, if that is wanted; else of all.
 base::Result<std::unique_ptr<Fabric>> open_fabric(const FabricWants& wants) {
-  if (wants.pieces_count != 0) {
+  if (wants.fragments_count != 0) {
     if (auto made = open_one(wants)) return made;
   }
   FabricWants messages = wants;
-  messages.pieces_count = 0;
+  messages.fragments_count = 0;
   return open_one(messages);
 }
 

@@ -32,9 +32,9 @@ namespace photon::transport::ofi {
 struct Operation {
   static constexpr std::uint32_t kReceive = 0xffff'ffff;
   std::array<void*, 8> provider{};
-  std::uint32_t rank = kReceive;  // whom a send or a piece goes to
+  std::uint32_t rank = kReceive;  // whom a send or a fragment goes to
   std::uint32_t index = 0;        // of its slot
-  bool is_piece = false;
+  bool is_fragment = false;
   bool is_handshake = false;               // a message that is said again if it is lost
   std::uint8_t by = 0;                     // of a receive: the endpoint that has it, for the fabric
   std::optional<std::uint64_t> data = {};  // of a write: what its peer is told when it has landed
@@ -42,7 +42,7 @@ struct Operation {
   bool has_failed_part = false;            // those that are not over
 };
 
-// Our memory that messages and pieces are moved from or to.
+// Our memory that messages and fragments are moved from or to.
 struct Buffer {
   std::span<std::byte> bytes;
   std::uint64_t handle = 0;  // of the registration that contains it
@@ -67,11 +67,11 @@ struct FabricWants {
   bool is_one_host = false;   // all ranks of the job are here
   std::string_view met;       // addresses of this host by which others met it, or none
   std::size_t peers_count = 0;
-  std::size_t sends_count = 0;     // under way at a time, at most
-  std::size_t receives_count = 0;  // likewise
-  std::size_t pieces_count = 0;    // likewise, by the RMA endpoint; 0: there will be none
-  std::size_t told_count = 0;      // writes of peers that bear data and were not read yet, at most
-  bool registers_all = false;      // our own memory, even where the provider takes any
+  std::size_t sends_count = 0;      // under way at a time, at most
+  std::size_t receives_count = 0;   // likewise
+  std::size_t fragments_count = 0;  // likewise, by the RMA endpoint; 0: there will be none
+  std::size_t told_count = 0;       // writes of peers that bear data and were not read yet, at most
+  bool registers_all = false;       // our own memory, even where the provider takes any
 };
 
 // Memory of ours that peers may touch so; `access`: PH_ACCESS_...
@@ -99,15 +99,15 @@ enum class Taken : std::uint8_t {
   full,     // not now
   no_way,   // there is no route now, as while a link is down; words() says it
   failed,   // nor ever; words() says why
-  refused,  // a piece: by our own side, which says nothing about the peer; words() says why
+  refused,  // a fragment: by our own side, which says nothing about the peer; words() says why
 };
 
 // An endpoint with connections of its own: what a peer refuses breaks the one it came over, and
-// what else was under way on that fails with it (tcp;ofi_rxm: so do later pieces for some
+// what else was under way on that fails with it (tcp;ofi_rxm: so do later fragments for some
 // milliseconds). The messages of the fabric do not notice.
 //
-//   open -- the RmaEndpoint ends --> nothing of its pieces is the provider's, no peer touches our
-//   memory
+//   open -- the RmaEndpoint ends --> nothing of its fragments is the provider's, no peer touches
+//   our memory
 //
 // Only that ends what a peer is writing: tcp goes on with a write that has begun after its memory
 // is concealed. It takes up to 150 ms there.
@@ -140,7 +140,7 @@ class Fabric {
     bool keeps_order = true;         // of the messages to one peer
     const char* advice = nullptr;    // what the user should know; null: nothing
     bool has_rma_endpoints = false;  // memory can be exposed, and that of peers written and read
-    bool registers_own = false;      // pieces need the handle of show() for our own memory
+    bool registers_own = false;      // fragments need the handle of show() for our own memory
     std::size_t data_bytes = 0;      // of a write that its peer is told; 0: it is told nothing
     int wait_fd = -1;                // readable when read() may have something; -1: there is none
   };

@@ -1,4 +1,4 @@
-// What is over: libfabric's completion queue, and what the parts of one piece come to.
+// What is over: libfabric's completion queue, and what the parts of one fragment come to.
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 
@@ -47,7 +47,7 @@ Completion completion_of(const fi_cq_data_entry& entry) noexcept {
 
 }  // namespace
 
-// What fails of a piece in parts is told by the last of them.
+// What fails of a fragment in parts is told by the last of them.
 bool LibFabric::is_last(Operation* operation, bool is_well) noexcept {
   if (operation == nullptr || operation->parts == 0) return true;
   operation->has_failed_part |= !is_well;

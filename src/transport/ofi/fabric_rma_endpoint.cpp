@@ -30,18 +30,19 @@ class LibRmaEndpoint final : public RmaEndpoint {
     if (operation.data && fabric_.tells_behind())
       return write_and_tell(to, source, place, operation);
     const std::uint64_t tells = operation.data ? FI_REMOTE_CQ_DATA : 0;
-    return post(::fi_writemsg, FI_DELIVERY_COMPLETE | tells, to, Piece(source, place), operation);
+    return post(::fi_writemsg, FI_DELIVERY_COMPLETE | tells, to, Fragment(source, place),
+                operation);
   }
   Taken read_from(std::uint64_t to, const Buffer& destination, const Place& place,
                   Operation& operation) noexcept override {
     begin(operation);
-    return post(::fi_readmsg, 0, to, Piece(destination, place), operation);
+    return post(::fi_readmsg, 0, to, Fragment(destination, place), operation);
   }
   fid_ep& endpoint() noexcept { return *endpoint_.handle; }
 
  private:
-  struct Piece {
-    Piece(const Buffer& its_own, const Place& place) noexcept
+  struct Fragment {
+    Fragment(const Buffer& its_own, const Place& place) noexcept
         : own{its_own.bytes.data(), its_own.bytes.size()},
           descriptor(descriptor_of(its_own.handle)),
           theirs{place.address, own.iov_len, place.key} {}
@@ -59,9 +60,9 @@ class LibRmaEndpoint final : public RmaEndpoint {
   Taken write_and_tell(std::uint64_t to, const Buffer& source, const Place& place,
                        Operation& operation) noexcept {
     const Taken taken =
-        post(::fi_writemsg, FI_DELIVERY_COMPLETE, to, Piece(source, place), operation);
+        post(::fi_writemsg, FI_DELIVERY_COMPLETE, to, Fragment(source, place), operation);
     if (taken != Taken::yes) return taken;
-    const Piece nothing({source.bytes.first(0), source.handle}, place);
+    const Fragment nothing({source.bytes.first(0), source.handle}, place);
     const std::uint64_t flags = FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA;
     if (post(::fi_writemsg, flags, to, nothing, operation) == Taken::yes)
       operation.parts = kMostParts;
@@ -70,20 +71,20 @@ class LibRmaEndpoint final : public RmaEndpoint {
     return taken;
   }
   template <class Post>
-  Taken post(Post call, std::uint64_t flags, std::uint64_t to, Piece piece,
+  Taken post(Post call, std::uint64_t flags, std::uint64_t to, Fragment fragment,
              Operation& operation) noexcept {
     fi_msg_rma posted{};
-    posted.msg_iov = &piece.own;
-    posted.desc = &piece.descriptor;
+    posted.msg_iov = &fragment.own;
+    posted.desc = &fragment.descriptor;
     posted.iov_count = 1;
     posted.addr = to;
-    posted.rma_iov = &piece.theirs;
+    posted.rma_iov = &fragment.theirs;
     posted.rma_iov_count = 1;
     posted.context = &operation.provider;
     posted.data = operation.data.value_or(0);
     const ssize_t code = call(endpoint_.handle.get(), &posted, flags | FI_COMPLETION);
     fabric_.keep_words(code);
-    return taken_piece(code);
+    return taken_fragment(code);
   }
 
   LibFabric& fabric_;
@@ -115,7 +116,8 @@ base::Result<Handle<fid_mr>> LibFabric::registered(std::span<std::byte> memory,
   return Handle<fid_mr>(made);
 }
 
-// Where a registration belongs to an endpoint, what pieces use cannot: RMA endpoints come and go.
+// Where a registration belongs to an endpoint, what fragments use cannot: RMA endpoints come and
+// go.
 base::Result<std::uint64_t> LibFabric::show(std::span<std::byte> memory, Use use) {
   if (!shows_memory_) return std::uint64_t{0};
   constexpr std::uint64_t kAccess[] = {FI_SEND | FI_RECV, FI_WRITE, FI_READ | FI_WRITE};

@@ -117,7 +117,7 @@ class LibFabric final : public Fabric {
   bool has_left_something_ = false;   // an endpoint that did not come up, in the descriptor
   std::uint64_t keys_count_ = 0;
   Operation* failed_ = nullptr;
-  std::vector<Operation*> failed_parts_;  // are over, and not told; room for all pieces
+  std::vector<Operation*> failed_parts_;  // are over, and not told; room for all fragments
   std::string words_;
 
   Handle<fid_fabric> fabric_;

@@ -49,7 +49,7 @@ TellBody Exposures::answer(Rank rank, std::uint64_t key) {
     answer.status = PH_ERR_KEY;
     return answer;
   }
-  if (view.size_bytes == 0) {  // no piece fits
+  if (view.size_bytes == 0) {  // no fragment fits
     answer.status = PH_ERR_RANGE;
     return answer;
   }

@@ -1,5 +1,5 @@
 // Our memory that peers touch by themselves, who may at present, and the RMA endpoint by which they
-// do (docs/ofi.md, Pieces).
+// do (docs/ofi.md, Fragments).
 //
 //   exposure: none -- the first ask for a live key --> exposed -- its key is revoked --> stale
 //     stale -- nobody holds a lease of it, or the RMA endpoint has ended --> concealed
@@ -55,7 +55,7 @@ class Exposures {
   std::uint64_t ended() const noexcept {
     return rma_endpoint_ == nullptr ? rma_endpoints_count_ : rma_endpoints_count_ - 1;
   }
-  // No piece begins any more by the RMA endpoint that is open.
+  // No fragment begins any more by the RMA endpoint that is open.
   void conceal_all() noexcept;
   // Leases and exposures end, and what was begun by them. The number of the RMA endpoint; 0: there
   // was none.

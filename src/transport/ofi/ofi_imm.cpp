@@ -1,4 +1,4 @@
-// Pieces that tell their target when they have landed. docs/ofi.md, Names, has the rules.
+// Fragments that tell their target when they have landed. docs/ofi.md, Names, has the rules.
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -10,20 +10,20 @@ bool OfiTransport::has_imm(Rank rank) const noexcept {
 std::uint64_t OfiTransport::imm_room(Rank rank) const noexcept {
   const network::Entered entered(lock_);
   const OfiPeer* peer = known(rank);
-  if (peer == nullptr || peer->pieces == nullptr) return parts_.window_slots;
-  return peer->pieces->imm_room();
+  if (peer == nullptr || peer->fragments == nullptr) return parts_.window_slots;
+  return peer->fragments->imm_room();
 }
 
 std::optional<std::uint64_t> OfiTransport::data_of(const OfiPeer& peer,
-                                                   const Pieces::Slot& slot) const noexcept {
+                                                   const Fragments::Slot& slot) const noexcept {
   if (!slot.has_imm() || is_dataless_) return std::nullopt;
-  const std::uint64_t data = peer.pieces->data(slot);
+  const std::uint64_t data = peer.fragments->data(slot);
   if (parts_.fabric->traits().data_bytes < sizeof data) return data;
   return with_tag(data, peer.handshake->their_key());
 }
 
 // Anybody may have written it who knows our address: it needs no key to write nothing.
-void OfiTransport::piece_told(std::uint64_t data) {
+void OfiTransport::fragment_told(std::uint64_t data) {
   const std::size_t data_bytes = parts_.fabric->traits().data_bytes;
   const Rank rank = imm_codec_.rank_in(imm_in(data));
   OfiPeer* peer = rank == parties_.self ? nullptr : known(rank);
@@ -36,7 +36,7 @@ void OfiTransport::piece_told(std::uint64_t data) {
   if (is_told(*peer, data)) return;
   cut_off(*peer, {PH_ERR_PROTOCOL, 0,
                   "ofi: rank " + std::to_string(rank) +
-                      " has told of more pieces than it may; it is cut off",
+                      " has told of more fragments than it may; it is cut off",
                   rank});
 }
 
@@ -46,7 +46,7 @@ bool OfiTransport::is_told(OfiPeer& peer, std::uint64_t data) {
   if (imm_codec_.rank_in(imm) != peer.rank || peer.told.unsaid() >= parts_.window_slots)
     return false;
   peer.told.add(number_in(data));
-  tell({.kind = News::Kind::piece, .peer = &peer, .imm = imm});
+  tell({.kind = News::Kind::fragment, .peer = &peer, .imm = imm});
   if (2 * peer.told.unsaid() >= parts_.window_slots)
     say(peer, {MessageKind::seen, {.key = peer.told.say(), .rma_endpoint = 0}, 0});
   return true;
@@ -84,7 +84,8 @@ void OfiTransport::end_their_rma_endpoint() {
     if (peer != nullptr && peer->state != OfiPeer::State::ended) flush(*peer);
 }
 
-// Of its pieces that were under way when its own RMA endpoint ended, bytes may still come to ours.
+// Of its fragments that were under way when its own RMA endpoint ended, bytes may still come to
+// ours.
 bool OfiTransport::take_end(OfiPeer& peer, std::uint64_t rma_endpoint) {
   if (rma_endpoint == 0) return false;
   if (!exposures_.is_open(rma_endpoint) || !exposures_.is_holder(peer.rank)) return true;

@@ -16,9 +16,10 @@ constexpr std::int64_t kLookNs = 1'000'000'000;
 // Before we say what we have of a peer: what waits in the provider takes several looks.
 constexpr unsigned kLooksBefore = 32;
 
-// Pieces that have not begun: their RMA endpoint may not be reached.
+// Fragments that have not begun: their RMA endpoint may not be reached.
 bool awaits_provider(const OfiPeer& peer) noexcept {
-  return peer.is_open() && !peer.is_mute() && peer.pieces != nullptr && peer.pieces->is_waiting();
+  return peer.is_open() && !peer.is_mute() && peer.fragments != nullptr &&
+         peer.fragments->is_waiting();
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ void OfiTransport::check_keepalive(std::int64_t now_ns) {
   }
 }
 
-// Of pieces nobody counts what came: with them goes a message that can be counted.
+// Of fragments nobody counts what came: with them goes a message that can be counted.
 void OfiTransport::ask(OfiPeer& peer) {
   if (peer.is_open() && peer.sequence == peer.confirmed) {
     peer.says_credits = true;

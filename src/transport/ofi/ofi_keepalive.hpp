@@ -17,7 +17,7 @@ class OfiKeepalive {
  public:
   enum class Due : std::uint8_t { nothing, question, loss };
 
-  // Something came of it, or a piece of ours is over.
+  // Something came of it, or a fragment of ours is over.
   void heard() noexcept {
     since_ns_ = 0;
     missed_ = 0;

@@ -1,5 +1,5 @@
-// Our own memory that pieces are read from and written to, where the provider wants it registered
-// (FI_MR_LOCAL). What is registered when, and for how long, is the engine's business.
+// Our own memory that fragments are read from and written to, where the provider wants it
+// registered (FI_MR_LOCAL). What is registered when, and for how long, is the engine's business.
 #include <unistd.h>
 
 #include <new>

@@ -1,5 +1,5 @@
-// Memory of peers that our pieces touch, and ours that theirs do. docs/ofi.md, Pieces, has the
-// states and who waits for whom.
+// Memory of peers that our fragments touch, and ours that theirs do. docs/ofi.md, Fragments, has
+// the states and who waits for whom.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -41,26 +41,26 @@ Reach OfiTransport::reach(Rank rank, std::uint64_t /*address*/, std::uint64_t si
 
 // A provider over tcp that meets memory which is not there ends the connection, or the process of
 // the peer. One that has memory registered finds out by itself.
-bool OfiTransport::has_own_memory(const PostedPiece& piece) const noexcept {
+bool OfiTransport::has_own_memory(const PostedFragment& fragment) const noexcept {
   if (local_granule() != 0) return true;
-  if (piece.source != nullptr) return base::is_readable({piece.source, piece.size_bytes});
-  return base::is_writable({piece.destination, piece.size_bytes});
+  if (fragment.source != nullptr) return base::is_readable({fragment.source, fragment.size_bytes});
+  return base::is_writable({fragment.destination, fragment.size_bytes});
 }
 
-bool OfiTransport::post(const PostedPiece& piece) noexcept {
+bool OfiTransport::post(const PostedFragment& fragment) noexcept {
   const network::Entered entered(lock_);
-  OfiPeer* peer = known(piece.rank);
-  if (peer == nullptr || !peer->is_open() || piece.rank == parties_.self) {
-    tell({.kind = News::Kind::done, .token = piece.token, .status = PH_ERR_PEER});
+  OfiPeer* peer = known(fragment.rank);
+  if (peer == nullptr || !peer->is_open() || fragment.rank == parties_.self) {
+    tell({.kind = News::Kind::done, .token = fragment.token, .status = PH_ERR_PEER});
     return true;
   }
-  if (!has_own_memory(piece)) {
-    tell({.kind = News::Kind::done, .token = piece.token, .status = PH_ERR_ARGUMENT});
+  if (!has_own_memory(fragment)) {
+    tell({.kind = News::Kind::done, .token = fragment.token, .status = PH_ERR_ARGUMENT});
     return true;
   }
-  if (peer->pieces == nullptr)
-    peer->pieces = std::make_unique<Pieces>(peer->rank, parts_.window_slots, peer->words);
-  if (peer->pieces->add(piece) == nullptr) return false;
+  if (peer->fragments == nullptr)
+    peer->fragments = std::make_unique<Fragments>(peer->rank, parts_.window_slots, peer->words);
+  if (peer->fragments->add(fragment) == nullptr) return false;
   await_confirmation(*peer);
   go_on(*peer);
   return true;
@@ -68,103 +68,103 @@ bool OfiTransport::post(const PostedPiece& piece) noexcept {
 
 // All that can go goes; what there is to say about leases is said.
 void OfiTransport::go_on(OfiPeer& peer) {
-  if (peer.pieces == nullptr || !peer.is_open() || is_ending_rma_endpoint_) return;
-  Pieces& pieces = *peer.pieces;
+  if (peer.fragments == nullptr || !peer.is_open() || is_ending_rma_endpoint_) return;
+  Fragments& fragments = *peer.fragments;
   bool is_full = false;
-  const std::size_t first = pieces.first(), count = pieces.slots().size();
+  const std::size_t first = fragments.first(), count = fragments.slots().size();
   for (std::size_t i = 0; i < count && !is_full; ++i) {
-    Pieces::Slot& slot = pieces.slots()[(first + i) % count];
-    if (slot.state != Pieces::Slot::State::waits) continue;
-    const auto next = pieces.next(slot);
+    Fragments::Slot& slot = fragments.slots()[(first + i) % count];
+    if (slot.state != Fragments::Slot::State::waits) continue;
+    const auto next = fragments.next(slot);
     switch (next.kind) {
-      case Pieces::Next::Kind::wait: break;
-      case Pieces::Next::Kind::go: is_full = !start(peer, slot, next); break;
-      case Pieces::Next::Kind::over:
+      case Fragments::Next::Kind::wait: break;
+      case Fragments::Next::Kind::go: is_full = !start(peer, slot, next); break;
+      case Fragments::Next::Kind::over:
         answer_done(slot, next.status);
-        pieces.dismiss(slot);
+        fragments.dismiss(slot);
         break;
-      case Pieces::Next::Kind::fault:
+      case Fragments::Next::Kind::fault:
         return cut_off(peer,
                        {PH_ERR_PEER, 0,
                         "ofi: rank " + std::to_string(peer.rank) +
-                            ": a piece of memory could not be moved: " + peer.rma_endpoint_words,
+                            ": a fragment of memory could not be moved: " + peer.rma_endpoint_words,
                         peer.rank});
     }
   }
-  if (!pieces.is_waiting()) peer.rma_endpoint_full.over();
+  if (!fragments.is_waiting()) peer.rma_endpoint_full.over();
   if (is_full && !std::exchange(peer.is_stalled, true)) stalled_.push_back(&peer);
-  if (pieces.is_waiting()) {  // our rank may go and compute
+  if (fragments.is_waiting()) {  // our rank may go and compute
     has_waiting_ = true;
     if (!is_restarting_) static_cast<void>(flusher_.note());
   }
-  pieces.tidy();
+  fragments.tidy();
   if (!peer.words.empty()) flush(peer);
 }
 
-void OfiTransport::answer_done(const Pieces::Slot& slot, ph_status status) {
-  tell({.kind = News::Kind::done, .token = slot.piece.token, .status = status});
+void OfiTransport::answer_done(const Fragments::Slot& slot, ph_status status) {
+  tell({.kind = News::Kind::done, .token = slot.fragment.token, .status = status});
 }
 
-void OfiTransport::piece_over(const Operation& operation) {
+void OfiTransport::fragment_over(const Operation& operation) {
   OfiPeer* peer = known(operation.rank);
-  if (peer == nullptr || peer->pieces == nullptr) return;
-  Pieces::Slot& slot = peer->pieces->slot(operation.index);
-  if (slot.state != Pieces::Slot::State::under_way) return;
-  if (slot.is_lost() && peer->state != OfiPeer::State::ended) return piece_failed(operation);
+  if (peer == nullptr || peer->fragments == nullptr) return;
+  Fragments::Slot& slot = peer->fragments->slot(operation.index);
+  if (slot.state != Fragments::Slot::State::under_way) return;
+  if (slot.is_lost() && peer->state != OfiPeer::State::ended) return fragment_failed(operation);
   answer_done(slot, PH_OK);
   peer->keepalive.heard();
-  peer->pieces->over(slot);
+  peer->fragments->over(slot);
   --under_way_;
   if (peer->state == OfiPeer::State::ended) return say_gone_if_clear(*peer);
-  peer->pieces->tidy();
+  peer->fragments->tidy();
   if (!peer->words.empty()) flush(*peer);
 }
 
 // The end of an RMA endpoint of its owner's explains it, and then its answer to our question does;
 // or it is a fault.
-void OfiTransport::piece_failed(const Operation& operation) {
+void OfiTransport::fragment_failed(const Operation& operation) {
   OfiPeer* peer = known(operation.rank);
-  if (peer == nullptr || peer->pieces == nullptr) return;
-  Pieces::Slot& slot = peer->pieces->slot(operation.index);
-  if (slot.state != Pieces::Slot::State::under_way) return;
-  if (slot.was_told()) return piece_over(operation);
+  if (peer == nullptr || peer->fragments == nullptr) return;
+  Fragments::Slot& slot = peer->fragments->slot(operation.index);
+  if (slot.state != Fragments::Slot::State::under_way) return;
+  if (slot.was_told()) return fragment_over(operation);
   --under_way_;
   if (peer->state == OfiPeer::State::ended) {
     answer_done(slot, PH_ERR_PEER);
-    peer->pieces->over(slot);
+    peer->fragments->over(slot);
     return say_gone_if_clear(*peer);
   }
-  if (is_ending_rma_endpoint_) return peer->pieces->recall(slot);  // it is we who have ended it
+  if (is_ending_rma_endpoint_) return peer->fragments->recall(slot);  // it is we who have ended it
   peer->rma_endpoint_words = parts_.fabric->words();
-  peer->pieces->failed(slot, slot.rma_endpoint);
+  peer->fragments->failed(slot, slot.rma_endpoint);
   go_on(*peer);
 }
 
 // Its peer has ended: what has not begun never will.
-void OfiTransport::end_pieces(OfiPeer& peer) {
+void OfiTransport::end_fragments(OfiPeer& peer) {
   peer.words.clear();
   peer.tells_due = 0;
   peer.is_stalled = false;
-  if (peer.pieces == nullptr) return;
-  for (Pieces::Slot& slot : peer.pieces->slots()) {
-    if (slot.state != Pieces::Slot::State::waits) continue;
+  if (peer.fragments == nullptr) return;
+  for (Fragments::Slot& slot : peer.fragments->slots()) {
+    if (slot.state != Fragments::Slot::State::waits) continue;
     answer_done(slot, PH_ERR_PEER);
-    peer.pieces->dismiss(slot);
+    peer.fragments->dismiss(slot);
   }
-  peer.is_lingering = peer.has_pieces_under_way();
+  peer.is_lingering = peer.has_fragments_under_way();
   if (peer.is_lingering && lingering_++ == 0) lingering_ns_ = time_.now_ns();
 }
 
-// After the last of its pieces.
+// After the last of its fragments.
 void OfiTransport::say_gone_if_clear(OfiPeer& peer) {
-  if (peer.has_pieces_under_way()) return;
+  if (peer.has_fragments_under_way()) return;
   if (peer.is_lingering) --lingering_;
   peer.is_lingering = false;
   if (!std::exchange(peer.is_gone_held, false)) return;
   tell({.kind = News::Kind::gone, .peer = &peer});
 }
 
-// Who holds a lease of what was taken back gives it back when its pieces are over; who does not
+// Who holds a lease of what was taken back gives it back when its fragments are over; who does not
 // answer in time, or cannot, is shut out with everybody else.
 void OfiTransport::quiesce() noexcept {
   const network::Entered entered(lock_);
@@ -252,7 +252,7 @@ bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const st
       exposures_.given(peer.rank, about.key);
       return true;
     case MessageKind::seen:
-      if (peer.pieces == nullptr || !peer.pieces->seen(about.key)) return false;
+      if (peer.fragments == nullptr || !peer.fragments->seen(about.key)) return false;
       go_on(peer);
       return true;
     case MessageKind::landed: return is_told(peer, about.key);
@@ -262,19 +262,19 @@ bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const st
 
 bool OfiTransport::take_back(OfiPeer& peer, std::span<const std::byte> body) {
   BackBody back;
-  if (!read_body(body, back) || peer.pieces == nullptr || !peer.pieces->learn(back.told))
+  if (!read_body(body, back) || peer.fragments == nullptr || !peer.fragments->learn(back.told))
     return false;
   if (back.about.key == 0)
-    peer.pieces->rma_endpoint_ended(back.about.rma_endpoint);
+    peer.fragments->rma_endpoint_ended(back.about.rma_endpoint);
   else
-    peer.pieces->called_back(back.about.key);
+    peer.fragments->called_back(back.about.key);
   go_on(peer);
   return true;
 }
 
 bool OfiTransport::take_tell(OfiPeer& peer, std::span<const std::byte> body) {
   TellBody answer;
-  if (!read_body(body, answer) || peer.pieces == nullptr || !peer.pieces->told(answer))
+  if (!read_body(body, answer) || peer.fragments == nullptr || !peer.fragments->told(answer))
     return false;
   if (answer.status == PH_OK && answer.rma_endpoint != peer.rma_endpoint) {
     const auto to = parts_.fabric->insert(
@@ -285,7 +285,7 @@ bool OfiTransport::take_tell(OfiPeer& peer, std::span<const std::byte> body) {
       return true;
     }
     // There is a new one because the old one has ended; its word for that may still be on its way.
-    if (peer.rma_endpoint != 0) peer.pieces->rma_endpoint_ended(peer.rma_endpoint);
+    if (peer.rma_endpoint != 0) peer.fragments->rma_endpoint_ended(peer.rma_endpoint);
     peer.rma_endpoint = answer.rma_endpoint;
     peer.rma_endpoint_full.over();
     peer.rma_endpoint_to = *to;

@@ -34,9 +34,9 @@ enum class MessageKind : std::uint8_t {
   back,       // BackBody: give the lease back; key 0: that RMA endpoint has ended, and with it all
               // leases
   given,  // KeyBody: I touch it no more until I have asked again; key 0: end that RMA endpoint, for
-          // of pieces under way to it I do not know what became
-  seen,   // KeyBody: so many (`key`) of your pieces have told me that they have landed
-  landed,  // KeyBody: what a piece of mine should have told you (`key`, without a tag)
+          // of fragments under way to it I do not know what became
+  seen,   // KeyBody: so many (`key`) of your fragments have told me that they have landed
+  landed,  // KeyBody: what a fragment of mine should have told you (`key`, without a tag)
 };
 
 struct MessageHead {
@@ -75,24 +75,25 @@ struct ProofBody {
   boot::Nonce nonce{};  // of the hello
   boot::Proof proof{};
 };
-// Pieces that a rank may have to one peer; and asks of it that wait for our answer: for each piece,
-// and for leases that ended with an RMA endpoint while their pieces were over after all.
-inline constexpr std::size_t kMostPieces = 8;
-inline constexpr std::size_t kMostAsks = 2 * kMostPieces;
-// Pieces with an imm are numbered. From the oldest on of which it is not known whether it has told
-// its target, no more than these go.
-inline constexpr std::size_t kMostNumbers = 2 * kMostPieces;
+// Fragments that a rank may have to one peer; and asks of it that wait for our answer: for each
+// fragment, and for leases that ended with an RMA endpoint while their fragments were over after
+// all.
+inline constexpr std::size_t kMostFragments = 8;
+inline constexpr std::size_t kMostAsks = 2 * kMostFragments;
+// Fragments with an imm are numbered. From the oldest on of which it is not known whether it has
+// told its target, no more than these go.
+inline constexpr std::size_t kMostNumbers = 2 * kMostFragments;
 
 // `RMA endpoint`: of the owner of the memory, where there is no key.
 struct KeyBody {
   std::uint64_t key = 0;
   std::uint64_t rma_endpoint = 0;
 };
-// What its sender has heard from the receiver's pieces.
+// What its sender has heard from the receiver's fragments.
 struct ToldBody {
   std::uint64_t ended = 0;   // the sender's RMA endpoints up to this number: nothing comes by them
   std::uint64_t wished = 0;  // the latest of them that ended because the receiver wished it
-  // How many pieces have told, by their numbers modulo kMostNumbers.
+  // How many fragments have told, by their numbers modulo kMostNumbers.
   std::array<std::uint32_t, kMostNumbers> told{};
 };
 struct BackBody {

@@ -21,7 +21,7 @@ base::Result<> MessagePool::grow(std::size_t slots_count) {
   free_.insert(free_.begin(), slots_count, 0);
   for (std::size_t i = 0; i < slots_count; ++i) {
     free_[slots_count - 1 - i] = static_cast<Slot>(slots_.size());
-    slots_.push_back(memory->piece(i, message_bytes_));
+    slots_.push_back(memory->fragment(i, message_bytes_));
   }
   chunks_.push_back(std::move(*memory));
   return {};

@@ -27,17 +27,17 @@
 
 #include "transport/network/network_peer.hpp"
 #include "transport/ofi/ofi_early.hpp"
+#include "transport/ofi/ofi_fragments.hpp"
 #include "transport/ofi/ofi_handshake.hpp"
 #include "transport/ofi/ofi_inlet.hpp"
 #include "transport/ofi/ofi_keepalive.hpp"
 #include "transport/ofi/ofi_outlet.hpp"
-#include "transport/ofi/ofi_pieces.hpp"
 #include "transport/ofi/ofi_window.hpp"
 
 namespace photon::transport::ofi {
 
-// How long the provider may not take the first message or piece to a peer before another endpoint
-// of ours tries; of messages each time twice as long.
+// How long the provider may not take the first message or fragment to a peer before another
+// endpoint of ours tries; of messages each time twice as long.
 inline constexpr std::int64_t kUnreachedNs = 3'000'000'000;
 // A rank that was away has seen and heard nothing meanwhile: of such a time only this much counts.
 inline constexpr std::int64_t kAwayNs = 100'000'000;
@@ -76,7 +76,7 @@ struct OfiPeer : network::NetworkPeer {
   unsigned unsaid = 0;       // messages of the handshake that could not be sent, in a row
   std::string gone_why = " has ended";         // what is said of it then
   std::int64_t no_way_ns = 0;                  // there has been no route to it since then; 0
-  std::int64_t no_way_to_rma_endpoint_ns = 0;  // the same, for pieces
+  std::int64_t no_way_to_rma_endpoint_ns = 0;  // the same, for fragments
   std::int64_t mute_heard_ns = 0;              // sending has failed, or later it was heard; 0
   std::uint64_t mute_heard_count = 0;          // messages since
   std::string mute_why;
@@ -85,20 +85,20 @@ struct OfiPeer : network::NetworkPeer {
   Route route;                 // of its messages
   std::uint32_t sequence = 0;  // of the latest message that was built
 
-  // Pieces (ofi_memory.cpp).
+  // Fragments (ofi_memory.cpp).
   Words words;  // of them `tells_due` are answers
   std::size_t tells_due = 0;
   std::uint64_t rma_endpoint = 0;  // its RMA endpoint, and where that is
   std::uint64_t rma_endpoint_to = 0;
-  std::size_t rma_endpoint_by = 0;  // by which RMA endpoint of ours
-  Patience rma_endpoint_full;       // that one has taken nothing to it since then; 0
-  std::string rma_endpoint_words;   // why a piece failed there, by the provider
-  bool is_stalled = false;          // a piece found the provider full
-  bool is_lingering = false;        // it has ended with pieces under way
-  bool is_gone_held = false;        // on_gone() waits for the pieces that are under way
-  std::unique_ptr<Pieces> pieces;   // null: there was none
-  Told told;                        // us, by its own pieces
-  std::uint64_t wished = 0;         // the latest RMA endpoint of ours that ended at its wish
+  std::size_t rma_endpoint_by = 0;       // by which RMA endpoint of ours
+  Patience rma_endpoint_full;            // that one has taken nothing to it since then; 0
+  std::string rma_endpoint_words;        // why a fragment failed there, by the provider
+  bool is_stalled = false;               // a fragment found the provider full
+  bool is_lingering = false;             // it has ended with fragments under way
+  bool is_gone_held = false;             // on_gone() waits for the fragments that are under way
+  std::unique_ptr<Fragments> fragments;  // null: there was none
+  Told told;                             // us, by its own fragments
+  std::uint64_t wished = 0;              // the latest RMA endpoint of ours that ended at its wish
 
   // ofi_keepalive.cpp
   bool is_unconfirmed = false;  // it may not have all that was sent
@@ -113,13 +113,13 @@ struct OfiPeer : network::NetworkPeer {
   Inlet inlet;
   Early early;
 
-  bool has_pieces_under_way() const noexcept {
-    return pieces != nullptr && pieces->under_way() != 0;
+  bool has_fragments_under_way() const noexcept {
+    return fragments != nullptr && fragments->under_way() != 0;
   }
   // Something of ours may be under way to it.
   bool owes_confirmation() const noexcept {
     if (state == State::handshake) return handshake->is_owed();
-    return is_open() && !is_mute() && (sequence != confirmed || has_pieces_under_way());
+    return is_open() && !is_mute() && (sequence != confirmed || has_fragments_under_way());
   }
   bool is_mute() const noexcept { return mute_heard_ns != 0; }
   // Nothing has to be done about it by the clock.

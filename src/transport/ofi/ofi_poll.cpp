@@ -16,11 +16,11 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended or a message to it has failed, and after the last
 // of what still came from it.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
-// How long pieces may still be under way to a rank that has ended, before our RMA endpoint ends
+// How long fragments may still be under way to a rank that has ended, before our RMA endpoint ends
 // them.
 constexpr std::int64_t kLingerNs = 100'000'000;
 
-// For messages, or for pieces.
+// For messages, or for fragments.
 bool has_no_way(const OfiPeer& peer) noexcept {
   return peer.no_way_ns != 0 || peer.no_way_to_rma_endpoint_ns != 0;
 }
@@ -70,13 +70,13 @@ bool OfiTransport::look() {
     for (std::size_t k = 0; k < count; ++k) {
       const Completion& one = completions[k];
       if (one.operation == nullptr && one.data)
-        piece_told(*one.data);
+        fragment_told(*one.data);
       else if (one.operation == nullptr)
         refuse(Refusal::unexpected);
       else if (one.operation->rank == Operation::kReceive)
         parts_.receives->arrived(*one.operation, one.size_bytes);
-      else if (one.operation->is_piece)
-        piece_over(*one.operation);
+      else if (one.operation->is_fragment)
+        fragment_over(*one.operation);
       else
         sent(*one.operation, true);
     }
@@ -106,7 +106,7 @@ void OfiTransport::failed() {
     parts_.receives->spoiled(*operation);
     return refuse(Refusal::garbage);
   }
-  if (operation->is_piece) return piece_failed(*operation);
+  if (operation->is_fragment) return fragment_failed(*operation);
   const Rank rank = operation->rank;
   sent(*operation, false);
   OfiPeer* peer = known(rank);
@@ -265,7 +265,7 @@ void OfiTransport::end(OfiPeer& peer, base::Error why) {
     if (peer.window->is_idle()) peer.window.reset();
   }
   side_channel_.look_soon();  // which may know that it left in order
-  end_pieces(peer);
+  end_fragments(peer);
   if (peer.is_released) {
     peer.link.reset();
     return;

@@ -37,7 +37,7 @@ void Receives::widen() noexcept {
 bool Receives::post() noexcept {
   while (is_short()) {
     const std::uint32_t index = idle_.back();
-    const auto taken = fabric_.receive(memory_.piece(index, message_bytes_), operations_[index]);
+    const auto taken = fabric_.receive(memory_.fragment(index, message_bytes_), operations_[index]);
     if (taken == Fabric::Taken::full) return true;
     if (taken == Fabric::Taken::failed) return false;
     idle_.pop_back();
@@ -60,7 +60,7 @@ void Receives::spoiled(const Operation& operation) noexcept {
 
 std::span<const std::byte> Receives::next() const noexcept {
   const Came& came = came_[first_];
-  return memory_.piece(came.index, message_bytes_).bytes.first(came.size_bytes);
+  return memory_.fragment(came.index, message_bytes_).bytes.first(came.size_bytes);
 }
 
 void Receives::taken() noexcept {

@@ -1,5 +1,5 @@
-// The RMA endpoints of ours by which pieces leave: as a rule one, and another where that one does
-// not come to reach a peer.
+// The RMA endpoints of ours by which fragments leave: as a rule one, and another where that one
+// does not come to reach a peer.
 #include <utility>
 
 #include "transport/ofi/transport_impl.hpp"
@@ -28,10 +28,11 @@ bool OfiTransport::has_our_rma_endpoint() {
 }
 
 // As dial_by_another() does it for messages. What is under way shows that the peer is reached; and
-// so nothing of its pieces is by two RMA endpoints of ours at a time.
+// so nothing of its fragments is by two RMA endpoints of ours at a time.
 void OfiTransport::go_by_another(OfiPeer& peer) {
   const std::size_t by = peer.rma_endpoint_by + 1;
-  if (by == kMostRmaEndpoints || peer.has_pieces_under_way()) return peer.rma_endpoint_full.over();
+  if (by == kMostRmaEndpoints || peer.has_fragments_under_way())
+    return peer.rma_endpoint_full.over();
   if (peer.rma_endpoint_full.again(time_.now_ns()) < kUnreachedNs) return;
   peer.rma_endpoint_full.over();
   if (by == rma_endpoints_.size()) {
@@ -47,17 +48,17 @@ void OfiTransport::go_by_another(OfiPeer& peer) {
 }
 
 // False: the provider takes none now.
-bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next) {
+bool OfiTransport::start(OfiPeer& peer, Fragments::Slot& slot, const Fragments::Next& next) {
   if (!has_our_rma_endpoint()) {
     answer_done(slot, PH_ERR_SYSTEM);
-    peer.pieces->dismiss(slot);
+    peer.fragments->dismiss(slot);
     return true;
   }
   RmaEndpoint& rma_endpoint = *rma_endpoints_[peer.rma_endpoint_by];
-  const PostedPiece& piece = slot.piece;
-  const bool is_write = piece.source != nullptr;
-  auto* own = is_write ? const_cast<std::byte*>(piece.source) : piece.destination;
-  const Buffer buffer{{own, piece.size_bytes}, piece.local};
+  const PostedFragment& fragment = slot.fragment;
+  const bool is_write = fragment.source != nullptr;
+  auto* own = is_write ? const_cast<std::byte*>(fragment.source) : fragment.destination;
+  const Buffer buffer{{own, fragment.size_bytes}, fragment.local};
   slot.operation.data = data_of(peer, slot);
   const auto go = [&] {
     return is_write
@@ -80,20 +81,21 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
     case Taken::yes:
       peer.no_way_to_rma_endpoint_ns = 0;
       ++taken_count_;
-      peer.pieces->taken(slot, next.rma_endpoint);
+      peer.fragments->taken(slot, next.rma_endpoint);
       ++under_way_;
       if (!parts_.fabric->traits().progresses_itself) static_cast<void>(flusher_.note());
       return true;
     case Taken::refused:
-      PHOTON_LOG(log_, warn, "ofi: a piece to memory of rank %u is refused by our own provider: %s",
+      PHOTON_LOG(log_, warn,
+                 "ofi: a fragment to memory of rank %u is refused by our own provider: %s",
                  peer.rank, parts_.fabric->words().c_str());
       answer_done(slot, PH_ERR_SYSTEM);
-      peer.pieces->dismiss(slot);
+      peer.fragments->dismiss(slot);
       return true;
     case Taken::over:
     case Taken::failed:
       peer.rma_endpoint_words = parts_.fabric->words();
-      peer.pieces->failed(slot, next.rma_endpoint);
+      peer.fragments->failed(slot, next.rma_endpoint);
       return true;
   }
   return true;
@@ -111,9 +113,9 @@ void OfiTransport::go_on_stalled() {
 
 // libfabric 1.17 keeps what it waits for of an endpoint that has ended, and fi_trywait() crashes on
 // it: from then on sleeps are naps.
-// Its pieces are nobody's any more; those of peers that live go by another RMA endpoint, when their
-// owner's has ended: else bytes of the first time could arrive after those of the second. What the
-// queue holds of the old one is read before a slot is used again.
+// Its fragments are nobody's any more; those of peers that live go by another RMA endpoint, when
+// their owner's has ended: else bytes of the first time could arrive after those of the second.
+// What the queue holds of the old one is read before a slot is used again.
 void OfiTransport::end_our_rma_endpoints() {
   is_ending_rma_endpoint_ = true;
   if (!rma_endpoints_.empty()) is_wait_broken_ = true;
@@ -124,9 +126,9 @@ void OfiTransport::end_our_rma_endpoints() {
     if (peer == nullptr) continue;
     peer->rma_endpoint_by = 0;
     peer->rma_endpoint_full.over();
-    if (!peer->has_pieces_under_way()) continue;
-    for (Pieces::Slot& slot : peer->pieces->slots())
-      if (slot.state == Pieces::Slot::State::under_way) piece_failed(slot.operation);
+    if (!peer->has_fragments_under_way()) continue;
+    for (Fragments::Slot& slot : peer->fragments->slots())
+      if (slot.state == Fragments::Slot::State::under_way) fragment_failed(slot.operation);
   }
   is_ending_rma_endpoint_ = false;
   for (const auto& peer : peers_)

@@ -1,12 +1,11 @@
-// What a write tells its target when it has landed (docs/ofi.md, Names), and what the pieces of one
-// peer have told us.
+// What a write tells its target when it has landed (docs/ofi.md, Names), and what the fragments of
+// one peer have told us.
 //
-//   bits of the data: 0-27 the name, 28-31 the piece's number modulo 16, 32-63 a part of the
+//   bits of the data: 0-27 the name, 28-31 the fragment's number modulo 16, 32-63 a part of the
 //   target's key, where the provider carries so many
 //
-// Invariant: of 16 pieces with numbers in a row one at most is in doubt for each number modulo 16,
-// so that a count for each says which have told us.
-// Owner: OfiPeer, under the transport's lock.
+// Invariant: of 16 fragments with numbers in a row one at most is in doubt for each number modulo
+// 16, so that a count for each says which have told us. Owner: OfiPeer, under the transport's lock.
 #pragma once
 
 #include <array>

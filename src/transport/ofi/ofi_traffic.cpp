@@ -151,11 +151,11 @@ void OfiTransport::flush_waiting() {
   is_retrying_ = false;
 }
 
-// To let somebody in, or to know where pieces go.
+// To let somebody in, or to know where fragments go.
 bool OfiTransport::awaits_word_of_any() noexcept {
   const auto has_waiting = [](const auto& peer) {
-    return peer != nullptr && peer->is_open() && peer->pieces != nullptr &&
-           peer->pieces->is_waiting();
+    return peer != nullptr && peer->is_open() && peer->fragments != nullptr &&
+           peer->fragments->is_waiting();
   };
   const auto is_let_in = [](const auto& peer) {
     return peer != nullptr && peer->link != nullptr && !peer->is_open() &&
@@ -167,7 +167,7 @@ bool OfiTransport::awaits_word_of_any() noexcept {
 
 // The Flusher, with the lock. Left: something takes longer. What has arrived stays where it is
 // until poll(), unless a peer has to be let in before what it was sent can go, or has to say where
-// our pieces go. The bootstrap belongs to the engine's threads.
+// our fragments go. The bootstrap belongs to the engine's threads.
 network::Flusher::Look OfiTransport::flush_held() {
   const std::uint64_t taken_before = taken_count_;
   const std::size_t under_way_before = under_way_;
@@ -211,7 +211,7 @@ void OfiTransport::say_goodbye() {
   };
   for (const auto& peer : peers_) {
     if (!is_other(peer)) continue;
-    if (peer->pieces != nullptr) peer->pieces->give_all();
+    if (peer->fragments != nullptr) peer->fragments->give_all();
     peer->says_bye = true;
     flush(*peer);
   }

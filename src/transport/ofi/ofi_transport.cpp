@@ -14,7 +14,7 @@ namespace {
 // Of one message. Providers that copy what is small (ofi_rxm: up to 16 KiB, its own head included)
 // send it without asking the receiver, whose rank may compute.
 constexpr std::size_t kMessageBytes = (16 << 10) - 512;
-constexpr std::size_t kMostWindowSlots = kMostPieces;  // and as many pieces
+constexpr std::size_t kMostWindowSlots = kMostFragments;  // and as many fragments
 constexpr std::size_t kMostSends = 2048;  // of all peers, unless that were less than one each
 
 // A peer that takes nothing cannot use up what the others need.
@@ -64,7 +64,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   const std::size_t peers_count = boot.size() - 1;
   Parts parts;
   parts.window_slots = window_slots(peers_count);
-  const std::size_t pieces_count =
+  const std::size_t fragments_count =
       config.ofi_direct_least_bytes == 0 ? 0 : peers_count * parts.window_slots;
   auto fabric = own->open_fabric({.provider = config.ofi_provider.view(),
                                   .domain = config.ofi_domain.view(),
@@ -73,8 +73,8 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
                                   .peers_count = peers_count,
                                   .sends_count = peers_count * parts.window_slots,
                                   .receives_count = kReceives + kSpareReceives,
-                                  .pieces_count = pieces_count,
-                                  .told_count = pieces_count});
+                                  .fragments_count = fragments_count,
+                                  .told_count = fragments_count});
   if (!fabric) return std::move(fabric.error());
   parts.fabric = std::move(*fabric);
   const auto& traits = parts.fabric->traits();
@@ -109,7 +109,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
                         .boot = boot,
                         .time = parts.own->time,
                         .wake = std::move(wake),
-                        .order = network::NewsQueue::Order::links_and_pieces_first,
+                        .order = network::NewsQueue::Order::links_and_fragments_first,
                         .posts = false}),
       parties_{boot.rank(), boot.size(), parts.lane},
       imm_codec_(boot.size(), kImmBits),
@@ -130,7 +130,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
 // Memory that the provider has is given back by its end, before its owners go.
 OfiTransport::~OfiTransport() {
   flusher_.stop();
-  is_ending_rma_endpoint_ = true;  // no piece begins any more
+  is_ending_rma_endpoint_ = true;  // no fragment begins any more
   say_goodbye();
   rma_endpoints_.clear();
   exposures_.end_rma_endpoint();

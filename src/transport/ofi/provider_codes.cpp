@@ -7,7 +7,7 @@ namespace photon::transport::ofi {
 namespace {
 
 // What a call can say that has to do with the connection to the peer; all else (no memory, no
-// descriptors, a piece that the provider does not take) is between us and our provider.
+// descriptors, a fragment that the provider does not take) is between us and our provider.
 bool is_of_connection(ssize_t code) noexcept {
   switch (-code) {
     case ECONNREFUSED:
@@ -25,7 +25,7 @@ bool is_of_connection(ssize_t code) noexcept {
 
 }  // namespace
 
-// A provider that connects at the first message or piece asks the kernel for a route then.
+// A provider that connects at the first message or fragment asks the kernel for a route then.
 Taken taken_message(ssize_t code) noexcept {
   switch (-code) {
     case 0: return Taken::yes;
@@ -37,7 +37,7 @@ Taken taken_message(ssize_t code) noexcept {
   }
 }
 
-Taken taken_piece(ssize_t code) noexcept {
+Taken taken_fragment(ssize_t code) noexcept {
   const Taken how = taken_message(code);
   return how != Taken::failed || is_of_connection(code) ? how : Taken::refused;
 }

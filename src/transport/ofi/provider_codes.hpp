@@ -2,7 +2,7 @@
 // of errno, so no header of its is needed here; fabric.cpp checks that they are.
 //
 //   0 yes | EAGAIN full | no route no_way | else: a message failed
-//                                                 a piece   failed, if it is the connection's
+//                                                 a fragment   failed, if it is the connection's
 //                                                           refused, if it is not
 //
 // Owner: none, functions only.
@@ -18,6 +18,6 @@ namespace photon::transport::ofi {
 Taken taken_message(ssize_t code) noexcept;
 
 // Of moving memory: of whatever is not the connection's we cannot say that the peer is gone.
-Taken taken_piece(ssize_t code) noexcept;
+Taken taken_fragment(ssize_t code) noexcept;
 
 }  // namespace photon::transport::ofi

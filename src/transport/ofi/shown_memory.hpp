@@ -30,8 +30,8 @@ class ShownMemory {
 
   std::uint64_t handle() const noexcept { return all_.handle; }
   std::span<std::byte> bytes() const noexcept { return all_.bytes; }
-  // The i-th piece of so many bytes.
-  Buffer piece(std::size_t i, std::size_t size_bytes) const noexcept {
+  // The i-th fragment of so many bytes.
+  Buffer fragment(std::size_t i, std::size_t size_bytes) const noexcept {
     return {all_.bytes.subspan(i * size_bytes, size_bytes), all_.handle};
   }
 

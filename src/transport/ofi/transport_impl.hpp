@@ -1,9 +1,9 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (endpoint infos, handshakes),
-// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_rma_endpoints.cpp (by which they
-// leave), ofi_imm.cpp (what pieces tell), ofi_locals.cpp (our own memory), ofi_poll.cpp (news,
-// ends of peers), ofi_keepalive.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in common
-// with tcp stands in carried/network_transport.hpp.
+// ofi_traffic.cpp (sending), ofi_memory.cpp (fragments, leases), ofi_rma_endpoints.cpp (by which
+// they leave), ofi_imm.cpp (what fragments tell), ofi_locals.cpp (our own memory), ofi_poll.cpp
+// (news, ends of peers), ofi_keepalive.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in
+// common with tcp stands in carried/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
 // state of a rank, or is kept; a hello that one says again may change at which of its own addresses
@@ -72,7 +72,7 @@ class OfiTransport final : public network::NetworkTransport {
   bool arrives(Rank rank) const noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
-  bool post(const PostedPiece& piece) noexcept override;
+  bool post(const PostedFragment& fragment) noexcept override;
   std::uint64_t local_granule() const noexcept override;
   base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
                                              bool is_written) noexcept override;
@@ -143,12 +143,12 @@ class OfiTransport final : public network::NetworkTransport {
   void say_goodbye();
 
   // ofi_memory.cpp
-  bool has_own_memory(const PostedPiece& piece) const noexcept;
+  bool has_own_memory(const PostedFragment& fragment) const noexcept;
   void go_on(OfiPeer& peer);
-  void answer_done(const Pieces::Slot& slot, ph_status status);
-  void piece_over(const Operation& operation);
-  void piece_failed(const Operation& operation);
-  void end_pieces(OfiPeer& peer);
+  void answer_done(const Fragments::Slot& slot, ph_status status);
+  void fragment_over(const Operation& operation);
+  void fragment_failed(const Operation& operation);
+  void end_fragments(OfiPeer& peer);
   void say_gone_if_clear(OfiPeer& peer);
   bool may_give_back(const std::vector<Exposures::Holder>& holders) const noexcept;
   void say(OfiPeer& peer, const Word& word);
@@ -167,7 +167,7 @@ class OfiTransport final : public network::NetworkTransport {
   void answer_who_asked();
 
   // ofi_rma_endpoints.cpp
-  bool start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next);
+  bool start(OfiPeer& peer, Fragments::Slot& slot, const Fragments::Next& next);
   bool has_our_rma_endpoint();
   void go_by_another(OfiPeer& peer);
   void go_on_stalled();
@@ -175,8 +175,8 @@ class OfiTransport final : public network::NetworkTransport {
 
   // ofi_imm.cpp
   std::optional<std::uint64_t> data_of(const OfiPeer& peer,
-                                       const Pieces::Slot& slot) const noexcept;
-  void piece_told(std::uint64_t data);
+                                       const Fragments::Slot& slot) const noexcept;
+  void fragment_told(std::uint64_t data);
   bool is_told(OfiPeer& peer, std::uint64_t data);
   ToldBody heard_from(const OfiPeer& peer) const noexcept;
   void end_their_rma_endpoint();
@@ -220,14 +220,14 @@ class OfiTransport final : public network::NetworkTransport {
   bool is_behind_ = false;         // it took all that there was room for; more may have arrived
   bool is_retrying_ = false;       // the flusher knows of who waits
   std::uint64_t taken_count_ = 0;  // messages that the provider took, for good
-  // Of our pieces: the RMA endpoints by which they leave, as a rule one; who waits for room there;
-  // who has ended with some under way, and since when there is such a rank.
+  // Of our fragments: the RMA endpoints by which they leave, as a rule one; who waits for room
+  // there; who has ended with some under way, and since when there is such a rank.
   std::vector<std::unique_ptr<RmaEndpoint>> rma_endpoints_;
   std::vector<OfiPeer*> stalled_;
   std::vector<OfiPeer*> restarted_;
   std::size_t lingering_ = 0;
   std::int64_t lingering_ns_ = 0;
-  bool has_waiting_ = false;  // some peer may have pieces that have not begun
+  bool has_waiting_ = false;  // some peer may have fragments that have not begun
   bool is_restarting_ = false;
   bool is_ending_rma_endpoint_ = false;
   bool has_no_rma_endpoint_ = false;     // none can be opened
@@ -236,7 +236,7 @@ class OfiTransport final : public network::NetworkTransport {
   bool is_dataless_ = false;             // writes bear no data, whatever the provider says
   std::uint64_t completions_count_ = 0;  // that were read
   Exposures exposures_;                  // memory of ours
-  std::set<std::uint64_t> locals_;       // handles of our own memory that pieces may use
+  std::set<std::uint64_t> locals_;       // handles of our own memory that fragments may use
 
   bool is_broken_ = false;       // the provider brings nothing any more
   bool is_wait_broken_ = false;  // its descriptor cannot be waited for

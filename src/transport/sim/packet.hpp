@@ -1,5 +1,5 @@
 // What travels through the simulated network: one record with its bulk bytes, or credits, or news
-// about the sender itself or about a piece that the NICs move.
+// about the sender itself or about a fragment that the NICs move.
 // Owner: the network, from post() until take_due(); plain values, no pointer of a rank in it but in
 // a Flight.
 #pragma once
@@ -25,24 +25,25 @@ struct CreditValues {
   bool operator==(const CreditValues&) const = default;
 };
 
-// A piece on its way. Shared by its initiator and the network; written under the network's mutex.
+// A fragment on its way. Shared by its initiator and the network; written under the network's
+// mutex.
 //
 //   flying -- all has landed --> PH_OK   flying -- refused, target gone --> an error
 //   any -- cancelled by its initiator --> cancelled: its memory is not touched any more
 struct Flight {
-  PostedPiece piece;
+  PostedFragment fragment;
   ph_status status = PH_OK;
   bool cancelled = false;
 };
 
 struct Packet {
   enum class Kind : std::uint8_t {
-    hello,    // the sender has its half of the link
-    record,   // lines at `position` of the ring, bulk bytes at `bulk_position` of the bulk ring
-    credits,  // the sender's credit words
-    gone,     // the sender's transport has ended; the last packet of its link
-    piece,    // of the sender's, all of which has landed
-    done,     // to the initiator: its piece is over
+    hello,     // the sender has its half of the link
+    record,    // lines at `position` of the ring, bulk bytes at `bulk_position` of the bulk ring
+    credits,   // the sender's credit words
+    gone,      // the sender's transport has ended; the last packet of its link
+    fragment,  // of the sender's, all of which has landed
+    done,      // to the initiator: its fragment is over
   };
 
   Kind kind = Kind::hello;

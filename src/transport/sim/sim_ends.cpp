@@ -93,12 +93,12 @@ void SimNetwork::die_locked(Rank me, std::uint64_t notice_ns) {
 // Its NIC finds nobody there. What has landed has landed.
 void SimNetwork::refuse_parts_to(Rank rank) {
   for (const auto& [due, part] : parts_)
-    if (part.flight->piece.rank == rank && part.flight->status == PH_OK)
+    if (part.flight->fragment.rank == rank && part.flight->status == PH_OK)
       part.flight->status = PH_ERR_PEER;
 }
 
 // From a dead rank. A link that is ordered loses its end, another one anything. What was due is
-// there, and a piece that was told of has landed.
+// there, and a fragment that was told of has landed.
 void SimNetwork::lose_under_way(Rank from, Rank to, std::uint64_t gone_ns) {
   constexpr std::uint64_t kOneOf = 4;
   Wire& wire = seats_[from].wires[to];
@@ -110,7 +110,7 @@ void SimNetwork::lose_under_way(Rank from, Rank to, std::uint64_t gone_ns) {
   });
   std::erase_if(parts_, [&](const auto& one) {
     const auto& [due, part] = one;
-    return part.from == from && part.flight->piece.rank == to && due.first > gone_ns;
+    return part.from == from && part.flight->fragment.rank == to && due.first > gone_ns;
   });
 }
 
@@ -141,7 +141,7 @@ void SimNetwork::put_off(Rank from, Rank to, std::uint64_t ns) {
   delay(seats_[to].arriving, now_ns_, ns,
         [from](const Packet& packet) { return packet.from == from; });
   delay(parts_, now_ns_, ns, [from, to](const Part& part) {
-    return part.from == from && part.flight->piece.rank == to;
+    return part.from == from && part.flight->fragment.rank == to;
   });
 }
 
@@ -175,12 +175,12 @@ void SimNetwork::cut_off(Rank from, Rank by) {
   tell_of_loss(from, by);
 }
 
-// All records and pieces under way. A piece of which all has landed is told of to its target, whose
-// own NIC knows that; its initiator hears of each piece, whatever became of it.
+// All records and fragments under way. A fragment of which all has landed is told of to its target,
+// whose own NIC knows that; its initiator hears of each fragment, whatever became of it.
 void SimNetwork::lose_on_way(Rank from, Rank to) {
   std::erase_if(parts_, [&](const auto& one) {
     Flight& flight = *one.second.flight;
-    if (one.second.from != from || flight.piece.rank != to) return false;
+    if (one.second.from != from || flight.fragment.rank != to) return false;
     if (flight.status == PH_OK) flight.status = PH_ERR_PEER;
     return true;
   });

@@ -103,7 +103,7 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
       wire.ids_forgotten = 1;
       --packet.credits.ledger;
       return false;
-    case Fault::Kind::count:  // of pieces only: sim_nics.cpp
+    case Fault::Kind::count:  // of fragments only: sim_nics.cpp
     case Fault::Kind::key:
     case Fault::Kind::fence:
     case Fault::Kind::one_wave:  // and so of services: simtest/am_faults.cpp

@@ -32,23 +32,28 @@ base::Result<std::uint64_t> SimLocals::add(std::span<const std::byte> memory, bo
 void SimLocals::remove(std::uint64_t handle) noexcept {
   const auto found = shown_.find(handle);
   require(found != shown_.end(), "what is not registered is given back", handle);
-  require(found->second.pieces == 0, "memory is given back that a piece under way uses", handle);
+  require(found->second.fragments == 0, "memory is given back that a fragment under way uses",
+          handle);
   shown_.erase(found);
 }
 
-void SimLocals::begin(const PostedPiece& piece) noexcept {
-  const auto found = shown_.find(piece.local);
-  require(found != shown_.end(), "a piece names no registration of its own memory", piece.local);
+void SimLocals::begin(const PostedFragment& fragment) noexcept {
+  const auto found = shown_.find(fragment.local);
+  require(found != shown_.end(), "a fragment names no registration of its own memory",
+          fragment.local);
   Shown& shown = found->second;
-  const bool is_read = piece.source != nullptr;
-  const auto first = reinterpret_cast<std::uint64_t>(is_read ? piece.source : piece.destination);
-  require(first >= shown.begin && first <= shown.end && piece.size_bytes <= shown.end - first,
-          "a piece leaves the registration that it names", piece.local);
-  require(is_read || shown.is_written, "a piece writes to memory registered for reading",
-          piece.local);
-  ++shown.pieces;
+  const bool is_read = fragment.source != nullptr;
+  const auto first =
+      reinterpret_cast<std::uint64_t>(is_read ? fragment.source : fragment.destination);
+  require(first >= shown.begin && first <= shown.end && fragment.size_bytes <= shown.end - first,
+          "a fragment leaves the registration that it names", fragment.local);
+  require(is_read || shown.is_written, "a fragment writes to memory registered for reading",
+          fragment.local);
+  ++shown.fragments;
 }
 
-void SimLocals::end(const PostedPiece& piece) noexcept { --shown_.at(piece.local).pieces; }
+void SimLocals::end(const PostedFragment& fragment) noexcept {
+  --shown_.at(fragment.local).fragments;
+}
 
 }  // namespace photon::transport::sim

@@ -1,7 +1,7 @@
 // The memory of one rank that its simulated NIC was shown, and a NIC's reasons to say no: it has
 // room for so many registrations, and now and then the system does not let it have the pages.
 //
-// Invariant: what a piece reads or writes lies in the registration it names from post() to its
+// Invariant: what a fragment reads or writes lies in the registration it names from post() to its
 // on_done(). Who breaks that has made a NIC touch memory that it does not know, and is stopped
 // with words. Owner: the rank's SimTransport. Threads: one at a time (lane lock).
 #pragma once
@@ -22,10 +22,10 @@ class SimLocals {
   base::Result<std::uint64_t> add(std::span<const std::byte> memory, bool is_written);
   void remove(std::uint64_t handle) noexcept;
 
-  // A piece of its own goes to the NIC, and is over. Abort with words if it does not lie in what
+  // A fragment of its own goes to the NIC, and is over. Abort with words if it does not lie in what
   // its handle names.
-  void begin(const PostedPiece& piece) noexcept;
-  void end(const PostedPiece& piece) noexcept;
+  void begin(const PostedFragment& fragment) noexcept;
+  void end(const PostedFragment& fragment) noexcept;
 
   std::size_t count() const noexcept { return shown_.size(); }
 
@@ -34,7 +34,7 @@ class SimLocals {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     bool is_written = false;
-    std::uint32_t pieces = 0;  // under way
+    std::uint32_t fragments = 0;  // under way
   };
 
   SimNetwork& network_;

@@ -138,7 +138,7 @@ void SimNetwork::take_due(Rank me, std::vector<Packet>& due) {
   auto& arriving = seats_[me].arriving;
   while (!arriving.empty() && arriving.begin()->first.first <= now_ns_) {
     Packet& packet = arriving.begin()->second;
-    const bool is_told = packet.kind != Packet::Kind::piece ||
+    const bool is_told = packet.kind != Packet::Kind::fragment ||
                          (packet.flight->status == PH_OK && !packet.flight->cancelled);
     const bool ends_pair = packet.is_malformed;
     const Rank from = packet.from;

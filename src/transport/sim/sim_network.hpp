@@ -4,11 +4,11 @@
 // Invariants: where the profile orders links, due times on one never decrease and ties go by the
 // order of posting, so a link is a FIFO; in the others every packet goes its own way, but for the
 // last. The clock only goes forward. Driven by one thread, everything is a pure function of
-// the seed and the calls. Every decision about when a packet or a part of a piece arrives is made
-// in post() and post_piece(), nowhere else; NICs touch memory (sim_nics.cpp) when the clock has
-// come there, whoever moves it. Time passes a little with each look for packets. Nobody has to look
-// a thousand times for a packet that is far away: the clock jumps when all ranks only look, and
-// when the packet's rank sleeps. With a Pacer one thread drives all ranks: then only the Pacer
+// the seed and the calls. Every decision about when a packet or a part of a fragment arrives is
+// made in post() and post_fragment(), nowhere else; NICs touch memory (sim_nics.cpp) when the clock
+// has come there, whoever moves it. Time passes a little with each look for packets. Nobody has to
+// look a thousand times for a packet that is far away: the clock jumps when all ranks only look,
+// and when the packet's rank sleeps. With a Pacer one thread drives all ranks: then only the Pacer
 // moves the clock on (and each look a little), and who sleeps hands over to it. The lanes of one
 // number have a network of their own, with wires, draws and news of its own; all those of a job go
 // by one clock, under its mutex. Owner: the job's transports together (shared_ptr). Threads: any,
@@ -64,9 +64,9 @@ struct Fault {
     repeat,          // a record comes again in the place of the next one
     lose_message,    // as drop, and so:
     repeat_message,  // as repeat, of records of services
-    early,   // a record comes before its bulk bytes, a piece is told of before it has landed
+    early,   // a record comes before its bulk bytes, a fragment is told of before it has landed
     credit,  // a credit is forgotten for good
-    count,   // a piece is told of twice
+    count,   // a fragment is told of twice
     leak,    // a record of one lane comes in the place of one of another
     key,     // keys are used again: not the network's, but who makes the engines', and so:
     fence,   // mailboxes do not give up what they read into a buffer that they take back
@@ -107,7 +107,7 @@ class SimNetwork {
 
   const Settings& settings() const noexcept { return settings_; }
   bool is_mapped() const noexcept { return settings_.profile == base::SimProfile::mapped; }
-  // Whether NICs move pieces.
+  // Whether NICs move fragments.
   bool has_nics() const noexcept { return settings_.profile >= base::SimProfile::rc; }
 
   // What a rank shares with those that may touch its memory; lives as long as the network.
@@ -129,9 +129,9 @@ class SimNetwork {
 
   // Takes the packet; it is dropped if the receiver has left.
   void post(Rank to, Packet packet);
-  // A piece of the initiator `from`: lands in parts; then its target is told, if it has an imm, and
-  // its initiator.
-  void post_piece(Rank from, const std::shared_ptr<Flight>& flight);
+  // A fragment of the initiator `from`: lands in parts; then its target is told, if it has an imm,
+  // and its initiator.
+  void post_fragment(Rank from, const std::shared_ptr<Flight>& flight);
   void cancel(Flight& flight);
   // The network that the lanes of this number have for themselves: the same settings and clock,
   // draws of its own. What ends or cuts the job's own does the same to it, now and later.
@@ -225,7 +225,7 @@ class SimNetwork {
     bool hidden = false;
   };
 
-  // A part of a piece.
+  // A part of a fragment.
   struct Part {
     Rank from = 0;
     std::shared_ptr<Flight> flight;

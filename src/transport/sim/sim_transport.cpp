@@ -152,7 +152,7 @@ void SimTransport::poll(Sink& sink) noexcept {
 }
 
 void SimTransport::accept(const Packet& packet, Sink& sink) {
-  if (packet.kind == Packet::Kind::done) return piece_done(packet, sink);
+  if (packet.kind == Packet::Kind::done) return fragment_done(packet, sink);
   Slot& slot = slots_[packet.from];
   if (slot.released || is_stranger(packet)) return;
   if (packet.kind == Packet::Kind::gone) {
@@ -166,8 +166,8 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
     sink.on_link(packet.from);
   }
   if (packet.kind == Packet::Kind::hello) return;
-  if (packet.kind == Packet::Kind::piece)
-    return sink.on_piece(packet.from, *packet.flight->piece.imm);
+  if (packet.kind == Packet::Kind::fragment)
+    return sink.on_fragment(packet.from, *packet.flight->fragment.imm);
   slot.link->deliver(packet);
   sink.on_activity(packet.from);
 }
@@ -178,19 +178,19 @@ bool SimTransport::is_stranger(const Packet& packet) const noexcept {
   return packet.incarnation != 0 && network_->settings().fault.kind != Fault::Kind::rejoin;
 }
 
-void SimTransport::piece_done(const Packet& packet, Sink& sink) {
+void SimTransport::fragment_done(const Packet& packet, Sink& sink) {
   std::erase(flights_, packet.flight);
-  locals_.end(packet.flight->piece);
-  sink.on_done(packet.flight->piece.token, packet.flight->status);
+  locals_.end(packet.flight->fragment);
+  sink.on_done(packet.flight->fragment.token, packet.flight->status);
 }
 
 // A short queue, so that it is often full.
-bool SimTransport::post(const PostedPiece& piece) noexcept {
+bool SimTransport::post(const PostedFragment& fragment) noexcept {
   constexpr std::size_t kQueueLength = 8;
   if (flights_.size() == kQueueLength) return false;
-  locals_.begin(piece);
-  flights_.push_back(std::make_shared<Flight>(Flight{.piece = piece}));
-  network_->post_piece(me_, flights_.back());
+  locals_.begin(fragment);
+  flights_.push_back(std::make_shared<Flight>(Flight{.fragment = fragment}));
+  network_->post_fragment(me_, flights_.back());
   return true;
 }
 
@@ -233,23 +233,23 @@ std::optional<Mapping> SimTransport::map(Rank rank, std::uint64_t address,
   return Mapping{local, std::move(arena.memory)};
 }
 
-// At most kPieces pieces, in any order; between two of them the others run.
+// At most kFragments fragments, in any order; between two of them the others run.
 void SimTransport::copy_torn(std::byte* to, const std::byte* from, std::size_t size_bytes) {
-  constexpr std::size_t kPieces = 8;
-  std::size_t ends[kPieces];
-  std::size_t pieces_count = 0;
-  for (std::size_t end = 0; end < size_bytes; ++pieces_count) {
+  constexpr std::size_t kFragments = 8;
+  std::size_t ends[kFragments];
+  std::size_t fragments_count = 0;
+  for (std::size_t end = 0; end < size_bytes; ++fragments_count) {
     const std::size_t left = size_bytes - end;
-    end += pieces_count + 1 == kPieces ? left : 1 + network_->draw(me_, left - 1);
-    ends[pieces_count] = end;
+    end += fragments_count + 1 == kFragments ? left : 1 + network_->draw(me_, left - 1);
+    ends[fragments_count] = end;
   }
-  bool done[kPieces] = {};
-  for (std::size_t left = pieces_count; left > 0; --left) {
-    std::size_t piece = network_->draw(me_, pieces_count - 1);
-    while (done[piece]) piece = (piece + 1) % pieces_count;
-    done[piece] = true;
-    const std::size_t begin = piece == 0 ? 0 : ends[piece - 1];
-    std::memcpy(to + begin, from + begin, ends[piece] - begin);
+  bool done[kFragments] = {};
+  for (std::size_t left = fragments_count; left > 0; --left) {
+    std::size_t fragment = network_->draw(me_, fragments_count - 1);
+    while (done[fragment]) fragment = (fragment + 1) % fragments_count;
+    done[fragment] = true;
+    const std::size_t begin = fragment == 0 ? 0 : ends[fragment - 1];
+    std::memcpy(to + begin, from + begin, ends[fragment] - begin);
     if (network_->is_paced()) network_->interrupt(me_);
     if (network_->is_gone(me_, me_)) return;  // we died meanwhile
   }
@@ -295,7 +295,7 @@ void SimTransport::describe(Rank rank, ph_path& path) {
                 static_cast<unsigned long long>(seed_),
                 network_->has_nics() ? "network NICs write to the memory of peers"
                 : network_->is_mapped()
-                    ? "memory of peers is touched at once or piece by piece, as if it were "
+                    ? "memory of peers is touched at once or fragment by fragment, as if it were "
                       "mapped"
                     : "everything travels in records; no memory is reached directly, although the "
                       "ranks share a process");

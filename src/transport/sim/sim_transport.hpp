@@ -48,8 +48,8 @@ class SimTransport final : public Transport {
   // link has swallowed, until that is known.
   bool drained() const noexcept override { return !network_->owes_news(me_); }
 
-  // Profile mapped: by read() and write(), which go piece by piece, in any order, while others run;
-  // or by the caller's own stores, which nobody sees halfway.
+  // Profile mapped: by read() and write(), which go fragment by fragment, in any order, while
+  // others run; or by the caller's own stores, which nobody sees halfway.
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
   // Nothing is sent: who sleeps looks.
   void wake_rank(Rank rank) noexcept override { network_->wake(rank); }
@@ -61,8 +61,8 @@ class SimTransport final : public Transport {
   base::Result<> write(Rank rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override;
 
-  // rc, srd, unnamed: a NIC moves the piece, part by part.
-  bool post(const PostedPiece& piece) noexcept override;
+  // rc, srd, unnamed: a NIC moves the fragment, part by part.
+  bool post(const PostedFragment& fragment) noexcept override;
   // Bytes: were it pages, who shares one would depend on where the program was loaded.
   std::uint64_t local_granule() const noexcept override { return network_->has_nics() ? 1 : 0; }
   base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
@@ -109,7 +109,7 @@ class SimTransport final : public Transport {
   base::Error gone_error(Rank rank, const std::string& what);
   bool is_stranger(const Packet& packet) const noexcept;
   void accept(const Packet& packet, Sink& sink);
-  void piece_done(const Packet& packet, Sink& sink);
+  void fragment_done(const Packet& packet, Sink& sink);
   void answered(Rank rank);
   void copy_torn(std::byte* to, const std::byte* from, std::size_t size_bytes);
 
@@ -126,7 +126,7 @@ class SimTransport final : public Transport {
   SimLocals locals_;
   std::vector<Slot> slots_;
   std::vector<Packet> due_;
-  std::vector<std::shared_ptr<Flight>> flights_;  // our pieces that are not over
+  std::vector<std::shared_ptr<Flight>> flights_;  // our fragments that are not over
 };
 
 // Collective. All ranks must be in this process, each opening in a thread of its own; afterwards

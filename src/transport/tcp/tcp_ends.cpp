@@ -96,7 +96,7 @@ base::Error TcpTransport::reset_error(Rank rank) const {
                     ECONNRESET);
 }
 
-// Its pieces are over, then it is gone. What stands in its ring stays until disconnect().
+// Its fragments are over, then it is gone. What stands in its ring stays until disconnect().
 void TcpTransport::end(TcpPeer& peer, base::Error why) {
   if (peer.state == TcpPeer::State::ended) return;
   if (!peer.is_open() || peer.boot_gone_ns != 0) --unsettled_;
@@ -111,10 +111,10 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
   peer.inlet.reset();
   peer.data_slot = nullptr;
   tell_written();
-  for (Pieces::Slot& slot : peer.pieces.all()) {
+  for (Fragments::Slot& slot : peer.fragments.all()) {
     if (slot.token == 0) continue;
-    tell({.kind = News::Kind::done, .token = slot.piece.token, .status = PH_ERR_PEER});
-    Pieces::end(slot);
+    tell({.kind = News::Kind::done, .token = slot.fragment.token, .status = PH_ERR_PEER});
+    Fragments::end(slot);
   }
   side_channel_.look_soon();  // which may know that it left in order
   if (peer.is_released) {

@@ -17,14 +17,14 @@ namespace photon::transport::tcp {
 enum class FrameKind : std::uint8_t {
   lines = 1,  // `bytes` of bulk, then `lines` ring lines: any records, or the one with that chunk
   credits,    // CreditBody: what the sender has given back
-  write,      // PieceBody, then its bytes, then end; `bytes` is its name if `code` says it has one
-  read,       // PieceBody: serve me this
-  done,       // the write or the read `token` is over; `code`: its status, negated
-  data,       // the bytes of the read `token`, `bytes` of them, then end
-  bye,        // the sender's transport ends, `code` 1: in order; or we are over for it, and `bytes`
-              // of words say why
-  end,        // behind the bytes of write and data; `code`: they are those, or its sender could not
-              // read them, and some are zeros
+  write,  // FragmentBody, then its bytes, then end; `bytes` is its name if `code` says it has one
+  read,   // FragmentBody: serve me this
+  done,   // the write or the read `token` is over; `code`: its status, negated
+  data,   // the bytes of the read `token`, `bytes` of them, then end
+  bye,    // the sender's transport ends, `code` 1: in order; or we are over for it, and `bytes`
+          // of words say why
+  end,    // behind the bytes of write and data; `code`: they are those, or its sender could not
+          // read them, and some are zeros
 };
 
 struct FrameHead {
@@ -35,7 +35,7 @@ struct FrameHead {
   std::uint64_t token = 0;
 };
 
-struct PieceBody {
+struct FragmentBody {
   std::uint64_t address = 0;
   std::uint64_t key = 0;
   std::uint64_t size_bytes = 0;
@@ -47,13 +47,13 @@ inline constexpr std::uint32_t kMostWordBytes = 512;
 using network::CreditBody;
 using network::kLineBytes;
 
-static_assert(sizeof(FrameHead) == 16 && sizeof(PieceBody) == 24);
+static_assert(sizeof(FrameHead) == 16 && sizeof(FragmentBody) == 24);
 static_assert(std::has_unique_object_representations_v<FrameHead>, "no padding travels");
 
-// Pieces that a rank may have under way to one peer: what the peer has to keep room for.
-inline constexpr std::uint32_t kMostPieces = 16;
-// The most bytes of one piece: `bytes` of its data frame has to hold them.
-inline constexpr std::uint64_t kMostPieceBytes = 0xffff'ffff;
+// Fragments that a rank may have under way to one peer: what the peer has to keep room for.
+inline constexpr std::uint32_t kMostFragments = 16;
+// The most bytes of one fragment: `bytes` of its data frame has to hold them.
+inline constexpr std::uint64_t kMostFragmentBytes = 0xffff'ffff;
 
 constexpr std::uint8_t code_of(ph_status status) noexcept {
   return static_cast<std::uint8_t>(-status);
@@ -67,7 +67,7 @@ constexpr std::uint32_t body_bytes(FrameKind kind) noexcept {
   switch (kind) {
     case FrameKind::credits: return sizeof(CreditBody);
     case FrameKind::write:
-    case FrameKind::read: return sizeof(PieceBody);
+    case FrameKind::read: return sizeof(FragmentBody);
     case FrameKind::lines:
     case FrameKind::done:
     case FrameKind::data:

@@ -85,7 +85,7 @@ bool Inlet::take_frame(Port& port, std::span<const std::byte> bytes, std::size_t
 }
 
 bool Inlet::start(Port& port, const std::byte* body) {
-  PieceBody piece;
+  FragmentBody fragment;
   CreditBody credits;
   std::byte* to = nullptr;
   if (std::exchange(awaits_end_, false) != (head_.kind == FrameKind::end)) return false;
@@ -103,13 +103,13 @@ bool Inlet::start(Port& port, const std::byte* body) {
       std::memcpy(&credits, body, sizeof credits);
       return port.take_credits(credits);
     case FrameKind::write:
-      std::memcpy(&piece, body, sizeof piece);
-      if (piece.size_bytes == 0 || !port.begin_write(head_, piece, to)) return false;
-      begin_payload(to, piece.size_bytes, port);
+      std::memcpy(&fragment, body, sizeof fragment);
+      if (fragment.size_bytes == 0 || !port.begin_write(head_, fragment, to)) return false;
+      begin_payload(to, fragment.size_bytes, port);
       return true;
     case FrameKind::read:
-      std::memcpy(&piece, body, sizeof piece);
-      return port.take_read(head_, piece);
+      std::memcpy(&fragment, body, sizeof fragment);
+      return port.take_read(head_, fragment);
     case FrameKind::data:
       if (!port.begin_data(head_, to)) return false;
       begin_payload(to, head_.bytes, port);

@@ -33,8 +33,8 @@ class Port {
   virtual std::uint32_t take_lines(std::span<const std::byte> lines) = 0;
   virtual bool take_credits(const CreditBody& credits) = 0;
   // Where its bytes go; null: nowhere.
-  virtual bool begin_write(const FrameHead& head, const PieceBody& body, std::byte*& to) = 0;
-  virtual bool take_read(const FrameHead& head, const PieceBody& body) = 0;
+  virtual bool begin_write(const FrameHead& head, const FragmentBody& body, std::byte*& to) = 0;
+  virtual bool take_read(const FrameHead& head, const FragmentBody& body) = 0;
   virtual bool begin_data(const FrameHead& head, std::byte*& to) = 0;
   // All words of the bye that began last have come.
   virtual void end_words() = 0;

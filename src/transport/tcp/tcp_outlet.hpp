@@ -5,13 +5,13 @@
 //     sent -- next batch
 //
 // Nothing is copied but heads and lines that are few enough that one short copy beats a list: lines
-// stay as they are until the peer gives them back, payload until its piece is over. Payload is
+// stay as they are until the peer gives them back, payload until its fragment is over. Payload is
 // memory of a caller's, which may have been unmapped: the kernel alone reads it, and says so.
 // Lines go before items, so that a refusal never overtakes what was published before the key was
 // taken back.
-// Invariant: waiting items are at most kMostPieces of our own, as many answers to the peer's, and
-// the bye; so nothing here grows with traffic, and answering needs no room that could be missing.
-// Owner: TcpTransport, under its lock.
+// Invariant: waiting items are at most kMostFragments of our own, as many answers to the peer's,
+// and the bye; so nothing here grows with traffic, and answering needs no room that could be
+// missing. Owner: TcpTransport, under its lock.
 #pragma once
 
 #include <sys/uio.h>
@@ -34,10 +34,10 @@ class Outlet {
   static constexpr std::size_t kSmallBytes = 8192;  // cost less copied together than as parts
   struct Item {
     FrameHead head;
-    PieceBody body;                      // of what we ask for; of `data`: what it answers
+    FragmentBody body;                   // of what we ask for; of `data`: what it answers
     const std::byte* payload = nullptr;  // `write` and `data`
     std::uint64_t payload_bytes = 0;
-    bool is_alone = false;  // no other piece of ours is under way: its time counts, not its rate
+    bool is_alone = false;  // no other fragment of ours is under way: its time counts, not its rate
   };
   std::size_t waiting() const noexcept { return items_.size(); }
 
@@ -47,7 +47,7 @@ class Outlet {
     broken,   // nor ever will; errno says why
   };
 
-  // May wait; what its payload is read from stays until the piece is over.
+  // May wait; what its payload is read from stays until the fragment is over.
   void add(const Item& item) { items_.push(item); }
   // Where what is small is put together: best in memory that was just used.
   using Scratch = std::span<std::byte, kSmallBytes>;
@@ -69,15 +69,15 @@ class Outlet {
   struct Served {
     std::size_t start = 0;
     std::size_t part = 0;
-    PieceBody body;
+    FragmentBody body;
   };
 
   // Of a frame: as one part.
   struct Start {
     FrameHead head;
-    PieceBody body;
+    FragmentBody body;
   };
-  static_assert(sizeof(Start) == sizeof(FrameHead) + sizeof(PieceBody));
+  static_assert(sizeof(Start) == sizeof(FrameHead) + sizeof(FragmentBody));
 
   static constexpr std::size_t kMostParts = 64;  // of a batch; a run takes 4, an item 3
   static constexpr std::size_t kMostStarts = 32;

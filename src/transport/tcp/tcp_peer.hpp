@@ -5,7 +5,7 @@
 //   (none) -- its endpoint info: dialing;  it has dialed: open
 //   dialing, handshake -- refused, broken, silent --> dialing its next address; after the last one
 //                        its first again, later, a few times --> ended
-//   open -- the stream's end, garbage, an error --> ended: its pieces are over, then on_gone
+//   open -- the stream's end, garbage, an error --> ended: its fragments are over, then on_gone
 //   open -- a reset --> open, is_reset -- its endpoint info with the reason, its process ended, a
 //   while -->
 //                       ended
@@ -32,9 +32,9 @@
 #include "boot/handshake.hpp"
 #include "boot/tries.hpp"
 #include "transport/network/network_peer.hpp"
+#include "transport/tcp/tcp_fragments.hpp"
 #include "transport/tcp/tcp_inlet.hpp"
 #include "transport/tcp/tcp_outlet.hpp"
-#include "transport/tcp/tcp_pieces.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::tcp {
@@ -81,13 +81,13 @@ struct TcpPeer : network::NetworkPeer {
   base::UniqueFd socket;
   std::unique_ptr<Outlet> outlet;
   std::unique_ptr<Inlet> inlet;
-  Pieces pieces;
+  Fragments fragments;
   // The write of the peer's that is coming in, and why it does not land.
   FrameHead write;
-  PieceBody write_body;
+  FragmentBody write_body;
   ph_status write_status = PH_OK;
-  Pieces::Slot* data_slot = nullptr;  // the read of ours that is coming in
-  ph_status data_status = PH_OK;      // why it cannot be placed
+  Fragments::Slot* data_slot = nullptr;  // the read of ours that is coming in
+  ph_status data_status = PH_OK;         // why it cannot be placed
 };
 
 }  // namespace photon::transport::tcp

@@ -44,7 +44,7 @@ class TcpTransport::FramePort final : public PortNews {
     transport_.tell({.kind = News::Kind::activity, .peer = &peer});
   }
   void on_landed(TcpPeer& peer, std::uint32_t imm) override {
-    transport_.tell({.kind = News::Kind::piece, .peer = &peer, .imm = imm});
+    transport_.tell({.kind = News::Kind::fragment, .peer = &peer, .imm = imm});
   }
   void on_over(TcpPeer& /*peer*/, std::uint64_t token, ph_status status) override {
     transport_.tell({.kind = News::Kind::done, .token = token, .status = status});
@@ -149,7 +149,7 @@ bool TcpTransport::watch_again(TcpPeer& peer) noexcept {
   return true;
 }
 
-// Told before anything is sent: what its initiator publishes after a piece was over cannot have
+// Told before anything is sent: what its initiator publishes after a fragment was over cannot have
 // come yet.
 void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   if (peer.is_reset) return;

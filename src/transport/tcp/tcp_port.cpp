@@ -32,11 +32,12 @@ bool PeerPort::take_credits(const CreditBody& credits) {
   return true;
 }
 
-// Its own pieces and our answers are all that may wait, so that nobody makes us queue without end.
-bool PeerPort::may_ask() const noexcept { return peer_.outlet->waiting() < 2 * kMostPieces; }
+// Its own fragments and our answers are all that may wait, so that nobody makes us queue without
+// end.
+bool PeerPort::may_ask() const noexcept { return peer_.outlet->waiting() < 2 * kMostFragments; }
 
 // The key is looked at before a byte is placed; quiesce() looks again while they come.
-bool PeerPort::begin_write(const FrameHead& head, const PieceBody& body, std::byte*& to) {
+bool PeerPort::begin_write(const FrameHead& head, const FragmentBody& body, std::byte*& to) {
   if (!may_ask() || head.code > 1) return false;
   peer_.write = head;
   peer_.write_body = body;
@@ -46,8 +47,8 @@ bool PeerPort::begin_write(const FrameHead& head, const PieceBody& body, std::by
   return true;
 }
 
-bool PeerPort::take_read(const FrameHead& head, const PieceBody& body) {
-  if (!may_ask() || body.size_bytes == 0 || body.size_bytes > kMostPieceBytes) return false;
+bool PeerPort::take_read(const FrameHead& head, const FragmentBody& body) {
+  if (!may_ask() || body.size_bytes == 0 || body.size_bytes > kMostFragmentBytes) return false;
   const ph_status status =
       check_access(regions_, {body.address, body.key}, body.size_bytes, PH_ACCESS_READ);
   peer_.is_asked = true;
@@ -67,11 +68,12 @@ bool PeerPort::take_read(const FrameHead& head, const PieceBody& body) {
 }
 
 bool PeerPort::begin_data(const FrameHead& head, std::byte*& to) {
-  Pieces::Slot* slot = peer_.pieces.find(head.token);
-  if (slot == nullptr || slot->piece.destination == nullptr || slot->piece.size_bytes != head.bytes)
+  Fragments::Slot* slot = peer_.fragments.find(head.token);
+  if (slot == nullptr || slot->fragment.destination == nullptr ||
+      slot->fragment.size_bytes != head.bytes)
     return false;
   peer_.data_slot = slot;
-  to = slot->piece.destination;
+  to = slot->fragment.destination;
   return true;
 }
 
@@ -90,8 +92,8 @@ bool PeerPort::take_end(const FrameHead& head) {
   const ph_status sent = status_of(head.code);
   if (sent != PH_OK && sent != (is_data ? PH_ERR_ACCESS : PH_ERR_ARGUMENT)) return false;
   if (is_data) {
-    const std::uint64_t token = peer_.data_slot->piece.token;
-    Pieces::end(*peer_.data_slot);
+    const std::uint64_t token = peer_.data_slot->fragment.token;
+    Fragments::end(*peer_.data_slot);
     peer_.data_slot = nullptr;
     const ph_status placed = std::exchange(peer_.data_status, PH_OK);
     news_.on_over(peer_, token, sent == PH_OK ? placed : sent);
@@ -112,16 +114,16 @@ void PeerPort::cannot_place() {
 }
 
 bool PeerPort::take_done(const FrameHead& head) {
-  Pieces::Slot* slot = peer_.pieces.find(head.token);
+  Fragments::Slot* slot = peer_.fragments.find(head.token);
   if (slot == nullptr) return false;
   const auto status = status_of(head.code);
   const bool is_refusal = status == PH_ERR_KEY || status == PH_ERR_RANGE ||
                           status == PH_ERR_ACCESS || status == PH_ERR_ARGUMENT;
-  if (!is_refusal && (status != PH_OK || slot->piece.source == nullptr)) return false;
+  if (!is_refusal && (status != PH_OK || slot->fragment.source == nullptr)) return false;
   // Its memory is the user's again with this answer.
-  if (slot->piece.source != nullptr && peer_.outlet->still_sends(head.token)) return false;
-  const std::uint64_t token = slot->piece.token;
-  Pieces::end(*slot);
+  if (slot->fragment.source != nullptr && peer_.outlet->still_sends(head.token)) return false;
+  const std::uint64_t token = slot->fragment.token;
+  Fragments::end(*slot);
   if (status == PH_OK)
     news_.on_written(peer_, token);
   else

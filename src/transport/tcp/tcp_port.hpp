@@ -33,8 +33,8 @@ class PeerPort final : public Port {
   bool begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes, std::byte*& bulk) override;
   std::uint32_t take_lines(std::span<const std::byte> lines) override;
   bool take_credits(const CreditBody& credits) override;
-  bool begin_write(const FrameHead& head, const PieceBody& body, std::byte*& to) override;
-  bool take_read(const FrameHead& head, const PieceBody& body) override;
+  bool begin_write(const FrameHead& head, const FragmentBody& body, std::byte*& to) override;
+  bool take_read(const FrameHead& head, const FragmentBody& body) override;
   bool begin_data(const FrameHead& head, std::byte*& to) override;
   void end_words() override { peer_.is_cut_off = true; }
   bool take_end(const FrameHead& head) override;

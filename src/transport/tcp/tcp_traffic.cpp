@@ -1,5 +1,5 @@
-// Sending: what goes at once, what is held back and for how long; and pieces. docs/tcp.md, Holding
-// back, has the argument.
+// Sending: what goes at once, what is held back and for how long; and fragments. docs/tcp.md,
+// Holding back, has the argument.
 #include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -59,7 +59,7 @@ void TcpTransport::hold_or_flush(TcpPeer& peer, bool is_urgent) {
   const std::int64_t now = time_.now_ns();
   const bool in_stream = now - peer.sent_ns < kHoldNs;
   if (is_urgent || !in_stream) return flush(peer);
-  if (peer.outlet->is_idle(*peer.link)) return;  // it went with a piece
+  if (peer.outlet->is_idle(*peer.link)) return;  // it went with a fragment
   if (++peer.held_count >= kMostHeld) return flush(peer);
   hold(peer);
 }
@@ -171,30 +171,30 @@ Reach TcpTransport::reach(Rank rank, std::uint64_t /*address*/,
   return {Reach::Kind::posted, nullptr};
 }
 
-bool TcpTransport::post(const PostedPiece& piece) noexcept {
+bool TcpTransport::post(const PostedFragment& fragment) noexcept {
   const network::Entered entered(lock_);
-  TcpPeer* peer = known(piece.rank);
+  TcpPeer* peer = known(fragment.rank);
   const bool is_gone = peer == nullptr || peer->outlet == nullptr;
-  if (is_gone || piece.size_bytes > kMostPieceBytes) {
+  if (is_gone || fragment.size_bytes > kMostFragmentBytes) {
     tell({.kind = News::Kind::done,
-          .token = piece.token,
+          .token = fragment.token,
           .status = is_gone ? PH_ERR_PEER : PH_ERR_RANGE});
     return true;
   }
-  const Pieces::Slot* slot = peer->pieces.add(piece);
+  const Fragments::Slot* slot = peer->fragments.add(fragment);
   if (slot == nullptr) return false;
-  const bool is_write = piece.source != nullptr;
+  const bool is_write = fragment.source != nullptr;
   Outlet::Item item;
   item.head.kind = is_write ? FrameKind::write : FrameKind::read;
-  item.head.code = piece.imm ? 1 : 0;
-  item.head.bytes = piece.imm.value_or(0);
+  item.head.code = fragment.imm ? 1 : 0;
+  item.head.bytes = fragment.imm.value_or(0);
   item.head.token = slot->token;
-  item.body = {piece.address, piece.key, piece.size_bytes};
-  item.payload = piece.source;
-  item.payload_bytes = is_write ? piece.size_bytes : 0;
-  item.is_alone = is_write && piece.size_bytes >= kUrgentBytes && peer->pieces.is_one();
+  item.body = {fragment.address, fragment.key, fragment.size_bytes};
+  item.payload = fragment.source;
+  item.payload_bytes = is_write ? fragment.size_bytes : 0;
+  item.is_alone = is_write && fragment.size_bytes >= kUrgentBytes && peer->fragments.is_one();
   peer->outlet->add(item);
-  hold_or_flush(*peer, is_write && piece.size_bytes >= kUrgentBytes);
+  hold_or_flush(*peer, is_write && fragment.size_bytes >= kUrgentBytes);
   return true;
 }
 
@@ -204,7 +204,7 @@ void TcpTransport::quiesce() noexcept {
   for (const auto& peer : peers_) {
     if (peer == nullptr || !peer->is_open() || peer->rank == parties_.self) continue;
     if (peer->inlet->is_placing() && peer->data_slot == nullptr && peer->write_status == PH_OK) {
-      const PieceBody& body = peer->write_body;
+      const FragmentBody& body = peer->write_body;
       peer->write_status =
           check_access(regions(), {body.address, body.key}, body.size_bytes, PH_ACCESS_WRITE);
       if (peer->write_status != PH_OK) peer->inlet->place_nothing();

@@ -1,6 +1,6 @@
 // The tcp transport as a class; tcp_transport.hpp is what others include. One concern a file:
 // tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (endpoint infos, dialing,
-// pending connections), tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news),
+// pending connections), tcp_traffic.cpp (sending, fragments, what frames do), tcp_poll.cpp (news),
 // tcp_ends.cpp (what peers are told of an end), tcp_keepalive.cpp (hosts that vanished),
 // tcp_sleep.cpp (idle). What it has in common with ofi stands in carried/network_transport.hpp.
 //
@@ -64,7 +64,7 @@ class TcpTransport final : public network::NetworkTransport {
   void poll(Sink& sink) noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
-  bool post(const PostedPiece& piece) noexcept override;
+  bool post(const PostedFragment& fragment) noexcept override;
   bool has_imm(Rank /*rank*/) const noexcept override { return true; }
   void quiesce() noexcept override;
   bool posts_alone(Rank /*rank*/) const noexcept override { return false; }

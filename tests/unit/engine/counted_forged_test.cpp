@@ -1,5 +1,5 @@
-// Counted records, withdrawals and names of pieces as nobody may send them: they end their peer or
-// are dropped, and damage nothing else.
+// Counted records, withdrawals and names of fragments as nobody may send them: they end their peer
+// or are dropped, and damage nothing else.
 #include <functional>
 
 #include "counted_unit.hpp"
@@ -20,17 +20,17 @@ const std::vector<Forgery>& forged_records() {
   static const std::vector<Forgery> all = {
       {"a record that counts nothing", [](Initiator& a) { a.counted(0, 9); }},
       {"a record without an id", [](Initiator& a) { a.post(Kind::counted, {1}); }},
-      {"a record of more pieces than can be", [](Initiator& a) { a.counted(1ull << 32, 9); }},
-      {"a record of endless pieces", [](Initiator& a) { a.counted(kHuge, 9); }},
-      {"a record of fewer pieces than have come",
+      {"a record of more fragments than can be", [](Initiator& a) { a.counted(1ull << 32, 9); }},
+      {"a record of endless fragments", [](Initiator& a) { a.counted(kHuge, 9); }},
+      {"a record of fewer fragments than have come",
        [](Initiator& a) {
-         a.pieces(a.next_line(), 3);
+         a.fragments(a.next_line(), 3);
          a.counted(2, 9);
        }},
       {"an id longer than the setting", [](Initiator& a) { a.counted(1, 9, 41); }},
-      {"such an id whose pieces are here",
+      {"such an id whose fragments are here",
        [](Initiator& a) {
-         a.pieces(a.next_line());
+         a.fragments(a.next_line());
          a.counted(1, 9, 41);
        }},
       {"a withdrawal of a line that waits for nothing",
@@ -38,7 +38,7 @@ const std::vector<Forgery>& forged_records() {
       {"a withdrawal of what is ready",
        [](Initiator& a) {
          const auto line = a.counted(1, 7);
-         a.pieces(line);
+         a.fragments(line);
          a.withdraw(line);
        }},
       {"a second withdrawal",
@@ -50,7 +50,7 @@ const std::vector<Forgery>& forged_records() {
       {"a withdrawal of itself", [](Initiator& a) { a.withdraw(a.next_line()); }},
       {"a withdrawal of a line ahead",
        [](Initiator& a) {
-         a.pieces(a.next_line() + 1);
+         a.fragments(a.next_line() + 1);
          a.withdraw(a.next_line() + 1);
        }},
       {"a withdrawal of a line far ahead", [](Initiator& a) { a.withdraw(kHuge); }},
@@ -62,33 +62,33 @@ const std::vector<Forgery>& forged_records() {
 
 const std::vector<Forgery>& forged_imms() {
   static const std::vector<Forgery> all = {
-      {"a piece more than announced",
+      {"a fragment more than announced",
        [](Initiator& a) {
          const auto line = a.counted(1, 7);
          a.serve();
-         a.pieces(line, 2);
+         a.fragments(line, 2);
        }},
-      {"a piece of a line that was read and counts nothing",
+      {"a fragment of a line that was read and counts nothing",
        [](Initiator& a) {
          const auto line = a.notify(7);
          a.serve();
-         a.pieces(line);
+         a.fragments(line);
        }},
-      {"a piece of a withdrawn record",
+      {"a fragment of a withdrawn record",
        [](Initiator& a) {
          const auto line = a.counted(2, 9);
          a.withdraw(line);
          a.serve();
-         a.pieces(line);
+         a.fragments(line);
        }},
-      {"a piece of a line that the ring cannot hold yet",
-       [](Initiator& a) { a.pieces(a.next_line() + 64); }},
-      {"a piece of a line far away", [](Initiator& a) { a.pieces(1u << 29); }},
-      {"pieces of two lines in one place",
+      {"a fragment of a line that the ring cannot hold yet",
+       [](Initiator& a) { a.fragments(a.next_line() + 64); }},
+      {"a fragment of a line far away", [](Initiator& a) { a.fragments(1u << 29); }},
+      {"fragments of two lines in one place",
        [](Initiator& a) {
          const auto line = a.counted(2, 9);
          a.serve();
-         a.pieces(line + 64);
+         a.fragments(line + 64);
        }},
   };
   return all;
@@ -123,9 +123,9 @@ TEST(CountedForged, every_forged_name_ends_its_sender_and_nothing_else) {
 }
 
 // The same events as they should be do no harm: the table above tests what it says.
-TEST(CountedForged, a_last_line_that_the_ring_can_hold_may_have_pieces) {
+TEST(CountedForged, a_last_line_that_the_ring_can_hold_may_have_fragments) {
   Initiator peer;
-  peer.pieces(peer.next_line() + 63);
+  peer.fragments(peer.next_line() + 63);
   EXPECT_FALSE(peer.is_cut_off());
 }
 
@@ -156,15 +156,15 @@ TEST(CountedForged, a_name_that_belongs_to_another_peer_ends_that_one_only) {
   peer.tell(wire::ImmCodec(4).of(2, 1u << 20));
   EXPECT_EQ(peer.ranks()[1].put(2, notice()), PH_ERR_PROTOCOL);
   EXPECT_FALSE(peer.is_cut_off());
-  peer.pieces(line);
+  peer.fragments(line);
   EXPECT_EQ(peer.ids(), Ids{6});
 }
 
-TEST(CountedForged, where_no_piece_is_named_counted_records_and_names_end_their_sender) {
+TEST(CountedForged, where_no_fragment_is_named_counted_records_and_names_end_their_sender) {
   const std::vector<Forgery> all = {
       {"counted", [](Initiator& a) { a.counted(1, 9); }},
       {"withdrawn", [](Initiator& a) { a.withdraw(a.next_line() - 1); }},
-      {"a name", [](Initiator& a) { a.pieces(a.next_line()); }}};
+      {"a name", [](Initiator& a) { a.fragments(a.next_line()); }}};
   for (const Forgery& forged : all) {
     SCOPED_TRACE(forged.name);
     Initiator peer(counting(false));

@@ -29,8 +29,8 @@ class Initiator {
   }
 
   // Each says at which line its record began. An id of more than 8 bytes is its number and zeros.
-  std::uint64_t counted(std::uint64_t pieces, std::uint64_t id, std::uint32_t id_bytes = 8) {
-    return post(wire::Kind::counted, {pieces, id}, id_bytes);
+  std::uint64_t counted(std::uint64_t fragments, std::uint64_t id, std::uint32_t id_bytes = 8) {
+    return post(wire::Kind::counted, {fragments, id}, id_bytes);
   }
   std::uint64_t notify(std::uint64_t id, std::uint32_t id_bytes = 8) {
     return post(wire::Kind::put, {0, 0, id}, id_bytes);
@@ -49,8 +49,8 @@ class Initiator {
   }
   std::uint64_t next_line() const { return next_line_; }
 
-  // Rank 1's NIC tells of pieces, now.
-  void pieces(std::uint64_t line, std::uint64_t count = 1) {
+  // Rank 1's NIC tells of fragments, now.
+  void fragments(std::uint64_t line, std::uint64_t count = 1) {
     for (std::uint64_t i = 0; i < count; ++i) tell(wire::ImmCodec(4).of(0, line));
   }
   void tell(std::uint32_t name) {

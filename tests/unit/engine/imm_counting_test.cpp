@@ -1,5 +1,5 @@
-// Ids that wait for pieces at their target: when they are ready, in which order they are probed,
-// and what becomes of those whose pieces never come.
+// Ids that wait for fragments at their target: when they are ready, in which order they are probed,
+// and what becomes of those whose fragments never come.
 #include <algorithm>
 #include <deque>
 #include <random>
@@ -9,36 +9,36 @@
 namespace photon::engine::test {
 namespace {
 
-TEST(Counted, an_id_is_ready_after_the_last_of_its_pieces_and_not_before) {
+TEST(Counted, an_id_is_ready_after_the_last_of_its_fragments_and_not_before) {
   for (const std::uint64_t count : {1u, 2u, 9u}) {
     Initiator peer;
     const std::uint64_t line = peer.counted(count, 5);
     for (std::uint64_t i = 0; i < count; ++i) {
       EXPECT_EQ(peer.ids(), Ids()) << i << " of " << count;
-      peer.pieces(line);
+      peer.fragments(line);
     }
     EXPECT_EQ(peer.ids(), Ids{5});
     EXPECT_EQ(peer.ids(), Ids()) << "once";
   }
 }
 
-TEST(Counted, pieces_may_come_before_the_record) {
+TEST(Counted, fragments_may_come_before_the_record) {
   for (std::uint64_t before = 0; before <= 3; ++before) {
     Initiator peer;
-    peer.pieces(peer.next_line(), before);
+    peer.fragments(peer.next_line(), before);
     EXPECT_EQ(peer.ids(), Ids());
     const std::uint64_t line = peer.counted(3, 5);
     peer.serve();
     EXPECT_EQ(peer.ids(), before == 3 ? Ids{5} : Ids());
-    peer.pieces(line, 3 - before);
+    peer.fragments(line, 3 - before);
     EXPECT_EQ(peer.ids(), before == 3 ? Ids() : Ids{5});
   }
 }
 
 // The prober's own turn reads the record.
-TEST(Counted, a_prober_that_waits_for_just_this_gets_it_at_once_if_all_pieces_are_here) {
+TEST(Counted, a_prober_that_waits_for_just_this_gets_it_at_once_if_all_fragments_are_here) {
   Initiator peer;
-  peer.pieces(peer.next_line(), 2);
+  peer.fragments(peer.next_line(), 2);
   peer.counted(2, 5);
   EXPECT_EQ(peer.ids(), Ids{5});
   peer.counted(2, 6);
@@ -50,10 +50,10 @@ TEST(Counted, ids_behind_a_coming_one_wait_and_come_in_order) {
   const std::uint64_t first = peer.counted(2, 1);
   peer.notify(2);
   const std::uint64_t third = peer.counted(1, 3);
-  peer.pieces(third);
-  peer.pieces(first);
+  peer.fragments(third);
+  peer.fragments(first);
   EXPECT_EQ(peer.ids(), Ids());
-  peer.pieces(first);
+  peer.fragments(first);
   EXPECT_EQ(peer.ids(1), Ids{1});
   EXPECT_EQ(peer.ids(), (Ids{2, 3}));
 }
@@ -67,7 +67,7 @@ TEST(Counted, a_coming_id_holds_up_only_those_behind_it_and_only_of_its_peer) {
   peer.serve();
   EXPECT_EQ(peer.ranks().probe(1, PH_REMOTE).size(), 2u) << "the friend's, and the first";
   EXPECT_EQ(peer.ids(), Ids());
-  peer.pieces(line);
+  peer.fragments(line);
   EXPECT_EQ(peer.ids(), (Ids{2, 3}));
 }
 
@@ -76,13 +76,13 @@ TEST(Counted, ids_of_more_than_8_bytes_wait_in_blocks_of_their_own) {
   const std::uint64_t first = peer.counted(1, 1, 40);
   const std::uint64_t second = peer.counted(1, 2, 9);
   peer.notify(3, 30);
-  peer.pieces(second);
+  peer.fragments(second);
   EXPECT_EQ(peer.ids(), Ids());
-  peer.pieces(first);
+  peer.fragments(first);
   EXPECT_EQ(peer.ids(), (Ids{1, 2, 3}));
 }
 
-TEST(Counted, a_wait_for_ids_ends_with_the_last_piece) {
+TEST(Counted, a_wait_for_ids_ends_with_the_last_fragment) {
   Initiator peer;
   EngineGroup& ranks = peer.ranks();
   const std::uint64_t line = peer.counted(2, 5);
@@ -90,7 +90,7 @@ TEST(Counted, a_wait_for_ids_ends_with_the_last_piece) {
     LaneGuard guard(ranks.lane(1));
     EXPECT_EQ(ranks[1].wait(guard, {from, PH_REMOTE, nullptr}, 0), PH_TIMEOUT);
   }
-  peer.pieces(line, 2);
+  peer.fragments(line, 2);
   for (const Rank from : {Rank{0}, Rank{PH_ANY_RANK}}) {
     LaneGuard guard(ranks.lane(1));
     EXPECT_EQ(ranks[1].wait(guard, {from, PH_REMOTE, nullptr}, 0), PH_OK);
@@ -115,7 +115,7 @@ TEST(Counted, a_withdrawn_id_frees_its_slot_and_lets_the_others_through) {
             wanted.push_back(i);
           }
         }
-        peer.pieces(line);
+        peer.fragments(line);
         peer.withdraw(line);
         peer.serve();
         EXPECT_EQ(peer.ids(), wanted);
@@ -146,7 +146,7 @@ TEST(Counted, several_withdrawn_ids_in_a_row_are_passed_over) {
   peer.withdraw(second);
   peer.serve();
   EXPECT_EQ(peer.ids(), Ids());
-  peer.pieces(first);
+  peer.fragments(first);
   EXPECT_EQ(peer.ids(), (Ids{1, 4}));
 }
 
@@ -171,7 +171,7 @@ TEST(Counted, a_lost_peers_coming_ids_are_dropped_and_complete_ones_behind_stay_
     EXPECT_EQ(peer.ids(), Ids());
     peer.end();
     peer.serve();
-    peer.pieces(first);  // too late
+    peer.fragments(first);  // too late
     EXPECT_EQ(peer.ids(), (Ids{2, 4}));
     EXPECT_EQ(peer.ids(), Ids());
     peer.expect_the_friend_unharmed();
@@ -205,7 +205,7 @@ class Model {
       case 3: {
         const auto one = some_coming();
         if (one == expected_.end()) break;
-        peer_.pieces(one->line);
+        peer_.fragments(one->line);
         --one->missing;
         break;
       }
@@ -230,7 +230,7 @@ class Model {
   bool has_credit() { return last_id_ - peer_.ledger_given() < 4; }
   void begin(std::uint64_t count) {
     const std::uint64_t early = random_() % (count + 1);
-    peer_.pieces(peer_.next_line(), early);
+    peer_.fragments(peer_.next_line(), early);
     const std::uint64_t line = peer_.counted(count, ++last_id_);
     expected_.push_back({line, last_id_, count - early});
   }
@@ -260,7 +260,7 @@ class Model {
   std::uint64_t last_id_ = 0;
 };
 
-TEST(Counted, any_order_of_records_pieces_and_withdrawals_gives_the_ids_in_order) {
+TEST(Counted, any_order_of_records_fragments_and_withdrawals_gives_the_ids_in_order) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
     Model model(seed);

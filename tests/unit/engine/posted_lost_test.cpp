@@ -1,4 +1,4 @@
-// Peers that are lost, or leave, with pieces under way.
+// Peers that are lost, or leave, with fragments under way.
 #include <map>
 
 #include "posted_unit.hpp"
@@ -16,7 +16,7 @@ TEST_P(PostedLost, each_operation_ends_once_with_an_error_after_the_nics_let_go)
   FakeOptions chosen = nics(GetParam());
   chosen.nic_queue = 6;
   Nics two(chosen);
-  std::vector<std::byte> landing(2 * kPiece);
+  std::vector<std::byte> landing(2 * kFragment);
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 2, PH_NO_RCE), PH_OK);
   two.local_id = 3;
@@ -53,7 +53,7 @@ TEST_P(PostedLost, each_operation_ends_once_with_an_error_after_the_nics_let_go)
 
 TEST_P(PostedLost, finalize_waits_until_nics_let_go_of_a_lost_peers_operations) {
   Nics two(GetParam());
-  ASSERT_EQ(two.put_pieces(2), PH_OK);
+  ASSERT_EQ(two.put_fragments(2), PH_OK);
   lose(two);
   two.serve();
   ASSERT_EQ(two.posted().size(), 2u);
@@ -71,7 +71,7 @@ TEST_P(PostedLost, finalize_waits_until_nics_let_go_of_a_lost_peers_operations) 
 // for.
 TEST_P(PostedLost, a_wait_for_its_local_ids_does_not_end_before_they_came) {
   Nics two(GetParam());
-  ASSERT_EQ(two.put_pieces(1), PH_OK);
+  ASSERT_EQ(two.put_fragments(1), PH_OK);
   lose(two);
   two.serve();
   const auto wait = [&](std::uint32_t kinds) {
@@ -90,7 +90,7 @@ TEST_P(PostedLost, a_wait_for_its_local_ids_does_not_end_before_they_came) {
 TEST_P(PostedLost, a_refusal_by_one_that_left_is_told_as_that) {
   Nics two(GetParam());
   two.serve(1);
-  ASSERT_EQ(two.put_pieces(2), PH_OK);
+  ASSERT_EQ(two.put_fragments(2), PH_OK);
   {
     LaneGuard guard(two.ranks.lane(1));
     EXPECT_EQ(two.ranks[1].finalize(guard), PH_OK);
@@ -109,7 +109,7 @@ TEST_P(PostedLost, a_put_that_landed_before_its_peer_left_did_not_fail) {
   for (const std::uint32_t flags : {0u, std::uint32_t{PH_DELIVERED}, std::uint32_t{PH_NO_RCE}}) {
     Nics two(GetParam());
     two.serve(1);
-    ASSERT_EQ(two.put_pieces(2, flags), PH_OK);
+    ASSERT_EQ(two.put_fragments(2, flags), PH_OK);
     two.land();
     {
       LaneGuard guard(two.ranks.lane(1));
@@ -131,7 +131,7 @@ TEST_P(PostedLost, how_a_peer_ended_is_said_by_its_end) {
   for (const bool in_order : {false, true}) {
     Nics two(GetParam());
     two.serve(1);
-    ASSERT_EQ(two.put_pieces(2), PH_OK);
+    ASSERT_EQ(two.put_fragments(2), PH_OK);
     two.refuse(PH_ERR_PEER);
     two.refuse(PH_ERR_PEER);
     two.ranks[0].serve();
@@ -153,7 +153,7 @@ TEST_P(PostedLost, how_a_peer_ended_is_said_by_its_end) {
 TEST_P(PostedLost, an_id_that_waited_for_credit_is_told_as_lost) {
   Nics two(GetParam());
   two.fill_ledger();
-  ASSERT_EQ(two.put_pieces(2), PH_OK);
+  ASSERT_EQ(two.put_fragments(2), PH_OK);
   two.land_all();
   EXPECT_EQ(two.local(), Ids()) << "its id has not gone";
   lose(two);
@@ -191,15 +191,15 @@ TEST_P(PostedLost, a_peer_that_answers_what_a_nic_moves_is_cut_off) {
   FakeOptions chosen = nics(GetParam());
   chosen.nic_queue = 1;  // so that there is a rest that could be answered
   for (const Forgery& forged :
-       {Forgery{wire::Kind::get_data, 0, 64}, Forgery{wire::Kind::get_data, kPiece, 64},
+       {Forgery{wire::Kind::get_data, 0, 64}, Forgery{wire::Kind::get_data, kFragment, 64},
         Forgery{wire::Kind::get_failed, static_cast<std::uint64_t>(PH_ERR_KEY), 0}})
     for (const bool is_get : {true, false}) {
       Nics two(chosen);
-      Guarded landing(2 * kPiece);
+      Guarded landing(2 * kFragment);
       if (is_get) {
         ASSERT_EQ(two.ranks[0].get(1, two.get(landing.bytes())), PH_OK);
       } else {
-        ASSERT_EQ(two.put_pieces(2), PH_OK);
+        ASSERT_EQ(two.put_fragments(2), PH_OK);
       }
       two.serve();
       transport::Credits all_free{};

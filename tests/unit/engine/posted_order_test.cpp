@@ -20,7 +20,7 @@ TEST(PostedOrder, a_put_that_is_not_at_its_turn_goes_unnamed_and_comes_in_order)
   Unnamed two;
   ASSERT_EQ(two.put_as(2, 12, 2), PH_OK);
   ASSERT_EQ(two.posted().size(), 3u);
-  for (const auto& piece : two.posted()) EXPECT_FALSE(piece.imm);
+  for (const auto& fragment : two.posted()) EXPECT_FALSE(fragment.imm);
   two.land(1);
   two.land(1);
   two.serve();
@@ -53,7 +53,7 @@ TEST(PostedOrder, after_an_unnamed_put_names_are_used_again) {
   EXPECT_TRUE(two.posted().at(0).imm);
 }
 
-// Line 65 stands where line 1 stood; the pieces of its record are still under way.
+// Line 65 stands where line 1 stood; the fragments of its record are still under way.
 TEST(PostedOrder, a_name_in_use_is_not_given_again_one_lap_later) {
   Nics two;
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
@@ -73,7 +73,7 @@ TEST(PostedOrder, a_name_in_use_is_not_given_again_one_lap_later) {
   EXPECT_EQ(two.local(), (Ids{2, 1}));
 }
 
-TEST(PostedOrder, a_name_can_be_given_again_when_all_its_pieces_are_over) {
+TEST(PostedOrder, a_name_can_be_given_again_when_all_its_fragments_are_over) {
   Nics two;
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   two.land_all();
@@ -116,22 +116,22 @@ TEST(PostedOrder, peers_take_turns_at_a_full_queue) {
   EngineGroup ranks(3, Ground::fake, chosen);
   ranks.meet(0, 1);
   ranks.meet(0, 2);
-  std::vector<std::byte> memory(20 * kPiece);
+  std::vector<std::byte> memory(20 * kFragment);
   const ph_region one = ranks.add(1, memory);
   const ph_region other = ranks.add(2, memory);
-  const auto bytes = filled(20 * kPiece, 7);
+  const auto bytes = filled(20 * kFragment, 7);
   ASSERT_EQ(ranks[0].put(1, put_args(bytes, ph_at(&one, 0), 1, 1)), PH_OK);
   ASSERT_EQ(ranks[0].put(2, put_args(bytes, ph_at(&other, 0), 2, 2)), PH_OK);
   auto& posted = ranks.net().seats[0].posted;
-  unsigned pieces[3] = {};
+  unsigned fragments[3] = {};
   for (int i = 0; i < 20; ++i) {
     ranks[0].serve();
     ASSERT_FALSE(posted.empty());
-    ++pieces[posted.front().rank];
+    ++fragments[posted.front().rank];
     ranks.net().land(0, 0);
   }
-  EXPECT_GE(pieces[1], 5u);
-  EXPECT_GE(pieces[2], 5u);
+  EXPECT_GE(fragments[1], 5u);
+  EXPECT_GE(fragments[2], 5u);
 }
 
 // Those that end each time they had a place in the queue must not pass one that waits for its own.
@@ -139,13 +139,13 @@ TEST(PostedOrder, many_short_ones_leave_room_for_a_long_one) {
   FakeOptions chosen = nics();
   chosen.nic_queue = 2;
   EngineGroup ranks(6, Ground::fake, chosen);
-  std::vector<std::byte> memory(20 * kPiece);
+  std::vector<std::byte> memory(20 * kFragment);
   ph_region regions[6] = {};
   for (Rank rank = 1; rank < 6; ++rank) {
     ranks.meet(0, rank);
     regions[rank] = ranks.add(rank, memory);
   }
-  const auto bytes = filled(20 * kPiece, 7);
+  const auto bytes = filled(20 * kFragment, 7);
   const auto put_short = [&](Rank rank) {
     const std::uint64_t id = rank;
     auto args = put_args({bytes.data(), 4096}, ph_at(&regions[rank], 0), id, id);
@@ -155,23 +155,23 @@ TEST(PostedOrder, many_short_ones_leave_room_for_a_long_one) {
   for (Rank rank = 1; rank < 5; ++rank) put_short(rank);
   ASSERT_EQ(ranks[0].put(5, put_args(bytes, ph_at(&regions[5], 0), 5, 5)), PH_OK);
   auto& posted = ranks.net().seats[0].posted;
-  unsigned pieces_of_the_long_one = 0;
+  unsigned fragments_of_the_long_one = 0;
   for (int i = 0; i < 50; ++i) {
     ASSERT_FALSE(posted.empty());
-    if (posted.front().rank == 5) ++pieces_of_the_long_one;
+    if (posted.front().rank == 5) ++fragments_of_the_long_one;
     ranks.net().land(0, 0);
     ranks[0].serve();
     for (const ph_completion& one : ranks.probe(0, PH_LOCAL))
       if (one.peer != 5) put_short(one.peer);
   }
-  EXPECT_GE(pieces_of_the_long_one, 5u);
+  EXPECT_GE(fragments_of_the_long_one, 5u);
 }
 
 // Both ways at once: whose id waits at both ends.
 TEST(PostedOrder, two_ranks_post_to_each_other) {
   Nics two;
-  const auto bytes = filled(2 * kPiece, 9);
-  std::vector<std::byte> landing(2 * kPiece);
+  const auto bytes = filled(2 * kFragment, 9);
+  std::vector<std::byte> landing(2 * kFragment);
   const ph_region back = two.ranks.add(0, landing);
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   const std::uint64_t local = 3, remote = 33;
@@ -188,9 +188,9 @@ TEST(PostedOrder, two_ranks_post_to_each_other) {
 
 TEST(PostedOrder, a_rank_posts_to_itself) {
   Nics two;
-  std::vector<std::byte> landing(2 * kPiece);
+  std::vector<std::byte> landing(2 * kFragment);
   const ph_region mine = two.ranks.add(0, landing);
-  const auto bytes = filled(2 * kPiece, 9);
+  const auto bytes = filled(2 * kFragment, 9);
   ASSERT_EQ(two.ranks[0].put(0, two.notice(1)), PH_OK);
   two.ranks.take(0, PH_REMOTE, 0);
   ASSERT_EQ(two.ranks[0].put(0, put_args(bytes, ph_at(&mine, 0), two.local_id, two.remote_id)),

@@ -19,13 +19,13 @@ class RandomPosts {
     for (int step = 0; step < 400; ++step) turn(step);
     for (int i = 0; i < 600; ++i) {
       nics_.serve();
-      if (pieces() != 0) end_piece(0);
+      if (fragments() != 0) end_fragment(0);
       if (!is_lost_) nics_.serve(1);
       take(8);
     }
   }
   void expect_all_ended() {
-    EXPECT_EQ(pieces(), 0u);
+    EXPECT_EQ(fragments(), 0u);
     for (const auto& [id, put] : puts_) expect_ended(id, put);
     std::uint64_t last = 0;
     for (const std::uint64_t id : came_) {
@@ -51,24 +51,24 @@ class RandomPosts {
     std::vector<std::byte> source;
   };
 
-  static FakeOptions with_queue(Posting posting, unsigned pieces) {
+  static FakeOptions with_queue(Posting posting, unsigned fragments) {
     FakeOptions chosen = nics(posting);
-    chosen.nic_queue = pieces;
+    chosen.nic_queue = fragments;
     return chosen;
   }
   unsigned roll(unsigned sides) { return static_cast<unsigned>(dice_() % sides); }
-  unsigned pieces() { return static_cast<unsigned>(nics_.posted().size()); }
+  unsigned fragments() { return static_cast<unsigned>(nics_.posted().size()); }
 
   void turn(int step) {
     switch (roll(is_lost_ ? 8 : 10)) {
       case 5:
-        if (pieces() != 0) end_piece(roll(pieces()));
+        if (fragments() != 0) end_fragment(roll(fragments()));
         break;
       case 6: nics_.serve(roll(2)); break;
       case 7: take(1 + roll(3)); break;
       case 8:
-        if (roll(4) == 0 && pieces() != 0) {
-          nics_.refuse(PH_ERR_KEY, roll(pieces()));
+        if (roll(4) == 0 && fragments() != 0) {
+          nics_.refuse(PH_ERR_KEY, roll(fragments()));
         } else if (roll(3) == 0) {
           static_cast<void>(nics_.ranks[0].fence(1));  // PH_AGAIN, or nobody to fence from
         }
@@ -83,7 +83,7 @@ class RandomPosts {
         if (puts_.size() < 150) post();
     }
   }
-  void end_piece(unsigned index) {
+  void end_fragment(unsigned index) {
     if (is_lost_)
       nics_.refuse(PH_ERR_PEER, index);
     else
@@ -97,7 +97,7 @@ class RandomPosts {
       if (roll(6) == 0) put.flags |= flag;
     put.is_kept = roll(4) == 0;
     if (!put.is_kept && roll(6) == 0) put.flags |= PH_NO_LCE;
-    put.source = filled(roll(4) == 0 ? roll(40) : (1 + roll(2)) * kPiece, 7);
+    put.source = filled(roll(4) == 0 ? roll(40) : (1 + roll(2)) * kFragment, 7);
     std::byte bytes[40]{};
     std::memcpy(bytes, &id, sizeof id);
     const std::uint32_t id_bytes = 8 + (roll(3) == 0 ? roll(30) : 0);

@@ -1,4 +1,4 @@
-// Pieces that a NIC refuses.
+// Fragments that a NIC refuses.
 #include <algorithm>
 
 #include "posted_unit.hpp"
@@ -33,16 +33,16 @@ class PostedRefused : public testing::TestWithParam<Posting> {
 };
 INSTANTIATE_TEST_SUITE_P(Postings, PostedRefused, all_postings(), posting_name);
 
-// Each of three pieces, in all orders in which they may be over.
-TEST_P(PostedRefused, a_refused_piece_takes_its_id_with_it) {
+// Each of three fragments, in all orders in which they may be over.
+TEST_P(PostedRefused, a_refused_fragment_takes_its_id_with_it) {
   for (std::size_t refused = 0; refused < 3; ++refused) {
     std::vector<std::size_t> order = {0, 1, 2};
     do {
       SCOPED_TRACE(refused);
       Nics two(GetParam());
-      ASSERT_EQ(two.put_pieces(3), PH_OK);
+      ASSERT_EQ(two.put_fragments(3), PH_OK);
       for (std::size_t i = 0; i < 3; ++i) {
-        EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "pieces are under way";
+        EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "fragments are under way";
         const auto place = std::count_if(order.begin(), order.begin() + static_cast<long>(i),
                                          [&](std::size_t one) { return one < order[i]; });
         const std::size_t index = order[i] - static_cast<std::size_t>(place);
@@ -64,7 +64,7 @@ TEST_P(PostedRefused, nothing_is_posted_after_a_refusal_and_the_error_comes_afte
   FakeOptions chosen = nics(GetParam());
   chosen.nic_queue = 3;
   Nics two(chosen);
-  ASSERT_EQ(two.put_pieces(8), PH_OK);
+  ASSERT_EQ(two.put_fragments(8), PH_OK);
   ASSERT_EQ(two.seat().posted_count, 3u);
   two.refuse();
   two.serve();
@@ -80,11 +80,11 @@ TEST_P(PostedRefused, nothing_is_posted_after_a_refusal_and_the_error_comes_afte
   expect_the_way_is_good(two);
 }
 
-TEST_P(PostedRefused, all_pieces_posted_so_far_may_be_over_before_the_next_could_go) {
+TEST_P(PostedRefused, all_fragments_posted_so_far_may_be_over_before_the_next_could_go) {
   FakeOptions chosen = nics(GetParam());
   chosen.nic_queue = 1;
   Nics two(chosen);
-  ASSERT_EQ(two.put_pieces(3), PH_OK);
+  ASSERT_EQ(two.put_fragments(3), PH_OK);
   two.land();
   two.serve();
   two.refuse();
@@ -100,7 +100,7 @@ TEST_P(PostedRefused, an_error_is_told_whatever_the_flags) {
   for (const std::uint32_t flags : kFlags) {
     SCOPED_TRACE(flags);
     Nics two(GetParam());
-    ASSERT_EQ(two.put_pieces(2, flags), PH_OK);
+    ASSERT_EQ(two.put_fragments(2, flags), PH_OK);
     two.land();
     two.refuse();
     two.serve();
@@ -113,7 +113,7 @@ TEST_P(PostedRefused, a_refused_get_tells_nobody_but_its_caller) {
   FakeOptions chosen = nics(GetParam());
   chosen.nic_queue = 2;
   Nics two(chosen);
-  std::vector<std::byte> landing(5 * kPiece);
+  std::vector<std::byte> landing(5 * kFragment);
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing, PH_NOTICE_ACCEPTED)), PH_OK);
   two.serve();
   two.refuse(PH_ERR_ACCESS, 1);
@@ -142,7 +142,7 @@ TEST_P(PostedRefused, ids_behind_a_refused_put_come) {
 
 TEST_P(PostedRefused, a_fence_and_a_flush_end_after_a_refusal) {
   Nics two(GetParam());
-  ASSERT_EQ(two.put_pieces(2), PH_OK);
+  ASSERT_EQ(two.put_fragments(2), PH_OK);
   EXPECT_EQ(two.ranks[0].fence(1), PH_OK);
   two.refuse();
   two.refuse();
@@ -153,7 +153,7 @@ TEST_P(PostedRefused, a_fence_and_a_flush_end_after_a_refusal) {
 
 TEST_P(PostedRefused, finalize_tells_of_a_refusal_that_nobody_probed) {
   Nics two(GetParam());
-  ASSERT_EQ(two.put_pieces(2), PH_OK);
+  ASSERT_EQ(two.put_fragments(2), PH_OK);
   two.refuse();
   two.refuse();
   LaneGuard guard(two.ranks.lane(0));
@@ -187,7 +187,7 @@ TEST(PostedRefusedNames, a_name_is_not_given_again_before_its_withdrawal_is_sent
   EXPECT_EQ(two.ranks[1].put(0, two.notice(1)), PH_OK) << two.ranks[1].last_error().what;
 }
 
-// Pieces overtake records: rank 1 would count the new one for the old line.
+// Fragments overtake records: rank 1 would count the new one for the old line.
 TEST(PostedRefusedNames, a_name_is_not_given_again_before_its_withdrawal_was_read) {
   Nics two;
   ASSERT_EQ(two.put_as(1, 11, 1), PH_OK);  // its record stands at line 1

@@ -12,7 +12,7 @@ TEST(ResourceUse, are_nothing_before_and_after_an_operation) {
   Nics two;
   EXPECT_TRUE(is_nothing(two.ranks[0].resource_use()));
   EXPECT_TRUE(is_nothing(two.ranks[1].resource_use()));
-  ASSERT_EQ(two.put_pieces(2), PH_OK);
+  ASSERT_EQ(two.put_fragments(2), PH_OK);
   EXPECT_EQ(two.ranks[0].resource_use().requests, 1u);
   EXPECT_EQ(two.ranks[0].resource_use().events, 1);
   two.serve(1);
@@ -47,7 +47,7 @@ TEST(ResourceUse, blocks_of_long_ids_and_of_queued_payloads_come_back) {
 TEST(ResourceUse, a_withdrawn_id_holds_nothing) {
   Nics two;
   const std::string id = "an id of more bytes than eight";
-  const auto bytes = filled(kPiece, 7);
+  const auto bytes = filled(kFragment, 7);
   ph_put_args args = two.put(bytes);
   args.remote = {id.data(), static_cast<std::uint32_t>(id.size())};
   ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);

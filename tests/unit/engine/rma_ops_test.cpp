@@ -1,5 +1,5 @@
 // Puts and gets by NICs at their initiator: what is posted and when, names, the order of
-// ids, and who waits for pieces.
+// ids, and who waits for fragments.
 #include <algorithm>
 #include <numeric>
 
@@ -11,28 +11,28 @@ namespace {
 class PostedBy : public testing::TestWithParam<Posting> {};
 INSTANTIATE_TEST_SUITE_P(Postings, PostedBy, all_postings(), posting_name);
 
-TEST_P(PostedBy, a_put_is_posted_in_pieces_that_cover_it_once) {
+TEST_P(PostedBy, a_put_is_posted_in_fragments_that_cover_it_once) {
   Nics two(GetParam());
-  ASSERT_EQ(two.put_pieces(3), PH_OK);
+  ASSERT_EQ(two.put_fragments(3), PH_OK);
   ASSERT_EQ(two.posted().size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
-    const PostedPiece& piece = two.posted()[i];
-    EXPECT_EQ(piece.rank, 1u);
-    EXPECT_EQ(piece.key, two.region.key);
-    EXPECT_EQ(piece.address, two.region.address + i * kPiece);
-    EXPECT_EQ(piece.source, two.sources[0].data() + i * kPiece);
-    EXPECT_EQ(piece.destination, nullptr);
-    EXPECT_EQ(piece.size_bytes, i < 2 ? kPiece : kPiece - 96);
+    const PostedFragment& fragment = two.posted()[i];
+    EXPECT_EQ(fragment.rank, 1u);
+    EXPECT_EQ(fragment.key, two.region.key);
+    EXPECT_EQ(fragment.address, two.region.address + i * kFragment);
+    EXPECT_EQ(fragment.source, two.sources[0].data() + i * kFragment);
+    EXPECT_EQ(fragment.destination, nullptr);
+    EXPECT_EQ(fragment.size_bytes, i < 2 ? kFragment : kFragment - 96);
   }
 }
 
-// All orders in which three pieces may be over.
-TEST_P(PostedBy, ids_come_after_the_last_piece_in_whatever_order_they_land) {
+// All orders in which three fragments may be over.
+TEST_P(PostedBy, ids_come_after_the_last_fragment_in_whatever_order_they_land) {
   std::vector<std::size_t> order = {0, 1, 2};
   do {
     Nics two(GetParam());
-    ASSERT_EQ(two.put_pieces(3), PH_OK);
-    const auto pieces = two.posted();
+    ASSERT_EQ(two.put_fragments(3), PH_OK);
+    const auto fragments = two.posted();
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_EQ(two.local(), Ids());
       EXPECT_EQ(two.remote(), Ids());
@@ -43,17 +43,18 @@ TEST_P(PostedBy, ids_come_after_the_last_piece_in_whatever_order_they_land) {
     }
     EXPECT_EQ(two.local(), Ids{two.local_id});
     EXPECT_EQ(two.remote(), Ids{two.remote_id});
-    EXPECT_EQ(first_difference(two.memory.bytes().first(3 * kPiece - 96), 7), 3 * kPiece - 96);
+    EXPECT_EQ(first_difference(two.memory.bytes().first(3 * kFragment - 96), 7),
+              3 * kFragment - 96);
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_P(PostedBy, the_id_goes_first_where_pieces_are_named_and_last_where_they_are_not) {
+TEST_P(PostedBy, the_id_goes_first_where_fragments_are_named_and_last_where_they_are_not) {
   Nics two(GetParam());
   const std::uint64_t line = 1;
-  ASSERT_EQ(two.put_pieces(3), PH_OK);
+  ASSERT_EQ(two.put_fragments(3), PH_OK);
   if (GetParam() == Posting::unnamed) {
     EXPECT_EQ(two.at(line).tag_word(), 0u) << "nothing was sent yet";
-    for (const auto& piece : two.posted()) EXPECT_FALSE(piece.imm);
+    for (const auto& fragment : two.posted()) EXPECT_FALSE(fragment.imm);
     two.land_all();
     EXPECT_EQ(two.sent(line).kind, wire::Kind::put);
     return;
@@ -61,16 +62,16 @@ TEST_P(PostedBy, the_id_goes_first_where_pieces_are_named_and_last_where_they_ar
   EXPECT_EQ(two.sent(line).kind, kCounted);
   EXPECT_EQ(two.word_sent(line, 0), 3u);
   EXPECT_EQ(two.word_sent(line, 1), two.remote_id);
-  for (const auto& piece : two.posted()) EXPECT_EQ(piece.imm, line) << "rank 0";
+  for (const auto& fragment : two.posted()) EXPECT_EQ(fragment.imm, line) << "rank 0";
   two.land_all();
   EXPECT_EQ(two.at(line + 1).tag_word(), 0u) << "nothing more is sent";
 }
 
-TEST_P(PostedBy, a_put_of_one_piece_is_one_piece) {
+TEST_P(PostedBy, a_put_of_one_fragment_is_one_fragment) {
   Nics two(GetParam());
-  ASSERT_EQ(two.put_pieces(1), PH_OK);
+  ASSERT_EQ(two.put_fragments(1), PH_OK);
   ASSERT_EQ(two.posted().size(), 1u);
-  EXPECT_EQ(two.posted()[0].size_bytes, kPiece);
+  EXPECT_EQ(two.posted()[0].size_bytes, kFragment);
   two.land_all();
   EXPECT_EQ(two.remote(), Ids{two.remote_id});
 }
@@ -78,7 +79,7 @@ TEST_P(PostedBy, a_put_of_one_piece_is_one_piece) {
 TEST_P(PostedBy, long_ids_travel_whole) {
   Nics two(GetParam());
   const std::string id = "an id of more bytes than eight";
-  const auto bytes = filled(2 * kPiece, 7);
+  const auto bytes = filled(2 * kFragment, 7);
   ph_put_args args = two.put(bytes);
   args.local = args.remote = {id.data(), static_cast<std::uint32_t>(id.size())};
   ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
@@ -87,11 +88,11 @@ TEST_P(PostedBy, long_ids_travel_whole) {
   two.expect_long_ids(id);
 }
 
-TEST_P(PostedBy, a_full_queue_takes_the_next_piece_when_one_is_over) {
+TEST_P(PostedBy, a_full_queue_takes_the_next_fragment_when_one_is_over) {
   FakeOptions chosen = nics(GetParam());
   chosen.nic_queue = 2;
   Nics two(chosen);
-  ASSERT_EQ(two.put_pieces(5), PH_OK);
+  ASSERT_EQ(two.put_fragments(5), PH_OK);
   for (unsigned over = 0; over < 3; ++over) {
     EXPECT_EQ(two.seat().posted_count, 2 + over);
     two.land();
@@ -115,9 +116,9 @@ TEST_P(PostedBy, flags_say_which_ids_are_told) {
   for (const std::uint32_t flags : kFlags) {
     SCOPED_TRACE(flags);
     Nics two(GetParam());
-    ASSERT_EQ(two.put_pieces(2, flags), PH_OK);
+    ASSERT_EQ(two.put_fragments(2, flags), PH_OK);
     if ((flags & PH_NO_RCE) != 0) {
-      for (const auto& piece : two.posted()) EXPECT_FALSE(piece.imm);
+      for (const auto& fragment : two.posted()) EXPECT_FALSE(fragment.imm);
     }
     two.land();
     two.serve();
@@ -131,13 +132,13 @@ TEST_P(PostedBy, flags_say_which_ids_are_told) {
 TEST_P(PostedBy, a_get_lands_and_then_tells_both_sides) {
   Nics two(GetParam());
   fill(two.memory.bytes(), 3);
-  std::vector<std::byte> landing(3 * kPiece - 5);
+  std::vector<std::byte> landing(3 * kFragment - 5);
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing)), PH_OK);
   two.serve();
   ASSERT_EQ(two.posted().size(), 3u);
-  for (const auto& piece : two.posted()) {
-    EXPECT_EQ(piece.source, nullptr);
-    EXPECT_FALSE(piece.imm) << "only writes tell the target";
+  for (const auto& fragment : two.posted()) {
+    EXPECT_EQ(fragment.source, nullptr);
+    EXPECT_FALSE(fragment.imm) << "only writes tell the target";
   }
   two.land(2);
   two.land(0);
@@ -152,7 +153,7 @@ TEST_P(PostedBy, a_get_lands_and_then_tells_both_sides) {
 
 TEST_P(PostedBy, a_notice_accepted_get_waits_for_the_owners_ledger) {
   Nics two(GetParam());
-  std::vector<std::byte> landing(2 * kPiece);
+  std::vector<std::byte> landing(2 * kFragment);
   two.fill_ledger();
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing, PH_NOTICE_ACCEPTED)), PH_OK);
   two.land_all();
@@ -170,7 +171,7 @@ TEST_P(PostedBy, without_ledger_credit_the_bytes_land_without_the_application) {
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 2, PH_ORDER_NONE), PH_OK);
   ASSERT_EQ(two.posted().size(), 4u);
-  for (const auto& piece : two.posted()) EXPECT_FALSE(piece.imm);
+  for (const auto& fragment : two.posted()) EXPECT_FALSE(fragment.imm);
   two.land_all();
   EXPECT_EQ(two.local(), Ids());
   EXPECT_EQ(two.remote(), (Ids{100, 101, 102, 103}));
@@ -179,7 +180,7 @@ TEST_P(PostedBy, without_ledger_credit_the_bytes_land_without_the_application) {
   EXPECT_EQ(two.local(), (Ids{1, 2}));
 }
 
-TEST_P(PostedBy, ids_come_in_posting_order_however_the_pieces_land) {
+TEST_P(PostedBy, ids_come_in_posting_order_however_the_fragments_land) {
   Nics two(GetParam());
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
@@ -191,9 +192,9 @@ TEST_P(PostedBy, ids_come_in_posting_order_however_the_pieces_land) {
   EXPECT_EQ(two.remote(), (Ids{11, 12, 13}));
 }
 
-TEST_P(PostedBy, a_fence_waits_for_pieces) {
+TEST_P(PostedBy, a_fence_waits_for_fragments) {
   Nics two(GetParam());
-  ASSERT_EQ(two.put_pieces(2, PH_NO_RCE), PH_OK);
+  ASSERT_EQ(two.put_fragments(2, PH_NO_RCE), PH_OK);
   EXPECT_EQ(two.ranks[0].fence(1), PH_OK);
   ASSERT_EQ(two.put_as(3, 33, 1), PH_OK);
   ASSERT_EQ(two.ranks[0].put(1, two.notice(34)), PH_OK);
@@ -206,14 +207,14 @@ TEST_P(PostedBy, a_fence_waits_for_pieces) {
   EXPECT_EQ(two.remote(), (Ids{33, 34}));
 }
 
-TEST_P(PostedBy, a_flush_waits_for_pieces_of_puts_and_gets) {
+TEST_P(PostedBy, a_flush_waits_for_fragments_of_puts_and_gets) {
   for (const bool is_get : {false, true}) {
     Nics two(GetParam());
-    std::vector<std::byte> landing(2 * kPiece);
+    std::vector<std::byte> landing(2 * kFragment);
     if (is_get) {
       ASSERT_EQ(two.ranks[0].get(1, two.get(landing, PH_NO_RCE)), PH_OK);
     } else {
-      ASSERT_EQ(two.put_pieces(2, PH_NO_RCE), PH_OK);
+      ASSERT_EQ(two.put_fragments(2, PH_NO_RCE), PH_OK);
     }
     for (const std::size_t left : {2u, 1u}) {
       two.serve();
@@ -228,13 +229,13 @@ TEST_P(PostedBy, a_flush_waits_for_pieces_of_puts_and_gets) {
   }
 }
 
-TEST_P(PostedBy, finalize_waits_for_pieces) {
+TEST_P(PostedBy, finalize_waits_for_fragments) {
   Nics two(GetParam());
-  ASSERT_EQ(two.put_pieces(3), PH_OK);
+  ASSERT_EQ(two.put_fragments(3), PH_OK);
   const std::uint64_t tail = two.tail();
   two.seat().at_sleep = [&] {
     if (two.posted().empty()) return false;
-    EXPECT_EQ(two.tail(), tail) << "it said good-bye before its pieces were over";
+    EXPECT_EQ(two.tail(), tail) << "it said good-bye before its fragments were over";
     two.land();
     return true;
   };
@@ -249,7 +250,7 @@ TEST_P(PostedBy, finalize_names_the_rank_whose_nic_does_not_answer) {
   FakeOptions chosen = nics(GetParam());
   chosen.config.finalize_timeout_ms = 30;
   Nics two(chosen);
-  ASSERT_EQ(two.put_pieces(3), PH_OK);
+  ASSERT_EQ(two.put_fragments(3), PH_OK);
   LaneGuard guard(two.ranks.lane(0));
   EXPECT_EQ(two.ranks[0].finalize(guard), PH_TIMEOUT);
   EXPECT_NE(two.ranks[0].last_error().what.find("ranks 1 "), std::string::npos);

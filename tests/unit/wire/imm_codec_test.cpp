@@ -1,4 +1,4 @@
-// Names of pieces: read back, for every size of job, and how far they reach.
+// Names of fragments: read back, for every size of job, and how far they reach.
 #include "wire/imm_codec.hpp"
 
 #include <gtest/gtest.h>

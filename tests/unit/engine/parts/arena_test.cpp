@@ -25,11 +25,11 @@ TEST(Arena, the_whole_span_can_be_taken_again_after_all_pieces_came_back) {
   Arena arena({store->bytes, kSpan}, kSpan);
   std::mt19937 random(3);
   for (int round = 0; round < 20; ++round) {
-    std::vector<std::byte*> pieces;
-    while (std::byte* piece = arena.take(1 + random() % 5000)) pieces.push_back(piece);
-    EXPECT_GT(pieces.size(), 8u);
-    std::shuffle(pieces.begin(), pieces.end(), random);
-    for (std::byte* piece : pieces) arena.give(piece);
+    std::vector<std::byte*> fragments;
+    while (std::byte* piece = arena.take(1 + random() % 5000)) fragments.push_back(piece);
+    EXPECT_GT(fragments.size(), 8u);
+    std::shuffle(fragments.begin(), fragments.end(), random);
+    for (std::byte* piece : fragments) arena.give(piece);
     std::byte* all = arena.take(kSpan);
     ASSERT_EQ(all, store->bytes) << "what came back was not merged";
     EXPECT_EQ(arena.take(1), nullptr);
@@ -41,7 +41,7 @@ TEST(Arena, pieces_are_aligned_zeroed_apart_and_large_ones_on_pages) {
   auto store = std::make_unique<Store>();
   Arena arena({store->bytes, kSpan}, kSpan);
   for (int round = 0; round < 3; ++round) {
-    std::vector<std::pair<std::byte*, std::size_t>> pieces;
+    std::vector<std::pair<std::byte*, std::size_t>> fragments;
     for (const std::size_t size : {1ul, 63ul, 64ul, 65ul, 4095ul, 4096ul, 10000ul}) {
       std::byte* piece = arena.take(size);
       ASSERT_NE(piece, nullptr);
@@ -51,11 +51,11 @@ TEST(Arena, pieces_are_aligned_zeroed_apart_and_large_ones_on_pages) {
       }
       EXPECT_TRUE(zeroed(piece, size)) << "round " << round;
       std::fill_n(piece, size, std::byte{0xff});
-      for (const auto& [base, bytes] : pieces)
+      for (const auto& [base, bytes] : fragments)
         EXPECT_TRUE(piece + size <= base || base + bytes <= piece);
-      pieces.emplace_back(piece, size);
+      fragments.emplace_back(piece, size);
     }
-    for (const auto& [base, bytes] : pieces) arena.give(base);
+    for (const auto& [base, bytes] : fragments) arena.give(base);
   }
 }
 

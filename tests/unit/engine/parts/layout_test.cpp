@@ -63,7 +63,7 @@ TEST(Layout, equal_blocks_at_equal_distances_become_one_run) {
   EXPECT_EQ(layout.runs().size(), 3u);
   EXPECT_EQ(layout.blocks(), 43u);
   EXPECT_EQ(layout.size_bytes(), 40u * 16 + 24);
-  EXPECT_EQ(layout.pieces(5), 40u * 4 + 6);
+  EXPECT_EQ(layout.fragments(5), 40u * 4 + 6);
 }
 
 TEST(Layout, a_run_never_leaves_the_address_space) {

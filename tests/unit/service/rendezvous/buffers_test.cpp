@@ -65,14 +65,14 @@ TEST_P(FinishBehindNics, it_goes_when_the_last_piece_has_landed) {
     args.size = sizeof args;
     args.kind = is_put ? PH_RECV_BUFFER : PH_SEND_BUFFER;
     args.buffer = two.memory.data();
-    args.size_bytes = 3 * kPiece;
+    args.size_bytes = 3 * kFragment;
     args.request = &request;
     ASSERT_EQ(api::announce(two.ranks[1], 0, args), PH_OK);
     const ph_match match{args.kind, 1, 0, PH_ANY_SIZE};
     ph_buffer buffer{};
     ASSERT_TRUE(two.ranks.eventually(
         [&] { return api::test_buffer(two.ranks[0], match, buffer) == PH_OK; }));
-    std::vector<std::byte> own(3 * kPiece);
+    std::vector<std::byte> own(3 * kFragment);
     if (is_put) {
       ASSERT_EQ(api::put_buffer(two.ranks[0], buffer, 0, two.put(own)), PH_OK);
     } else {

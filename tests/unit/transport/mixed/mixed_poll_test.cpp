@@ -54,14 +54,14 @@ TEST_F(MixedPoll, both_children_report_through_it) {
   };
   far_->at_poll = [](Sink& sink) {
     sink.on_link(kFar);
-    sink.on_piece(kFar, 7);
+    sink.on_fragment(kFar, 7);
     sink.on_done(3, PH_OK);
     sink.on_gone(kFar, {});
   };
   poll();
   EXPECT_EQ(sink_.links, (std::vector<Rank>{kNear, kFar}));
   EXPECT_EQ(sink_.activity, std::vector<Rank>{kNear});
-  EXPECT_EQ(sink_.pieces, std::vector<Rank>{kFar});
+  EXPECT_EQ(sink_.fragments, std::vector<Rank>{kFar});
   EXPECT_EQ(sink_.done, std::vector<std::uint64_t>{3});
   EXPECT_EQ(sink_.gone, std::vector<Rank>{kFar});
 }
@@ -71,7 +71,7 @@ TEST_F(MixedPoll, who_speaks_under_the_number_of_a_rank_of_the_other_side_is_not
     return [rank](Sink& sink) {
       sink.on_link(rank);
       sink.on_activity(rank);
-      sink.on_piece(rank, 1);
+      sink.on_fragment(rank, 1);
       sink.on_gone(rank, {});
     };
   };
@@ -80,7 +80,7 @@ TEST_F(MixedPoll, who_speaks_under_the_number_of_a_rank_of_the_other_side_is_not
   poll();
   EXPECT_TRUE(sink_.links.empty());
   EXPECT_TRUE(sink_.activity.empty());
-  EXPECT_TRUE(sink_.pieces.empty());
+  EXPECT_TRUE(sink_.fragments.empty());
   EXPECT_TRUE(sink_.gone.empty());
 }
 

@@ -19,9 +19,9 @@ TEST_F(MixedStubs, what_concerns_a_rank_goes_to_its_side) {
     EXPECT_EQ(mixed_->reach(rank, 0, 8).kind, its.reach_.kind);
     EXPECT_TRUE(mixed_->read(rank, 0, {}));
     EXPECT_TRUE(mixed_->write(rank, 0, {}));
-    PostedPiece piece;
-    piece.rank = rank;
-    EXPECT_TRUE(mixed_->post(piece));
+    PostedFragment fragment;
+    fragment.rank = rank;
+    EXPECT_TRUE(mixed_->post(fragment));
     EXPECT_EQ(mixed_->has_imm(rank), rank == kFar);
     mixed_->disconnect(rank);
     for (const auto calls :

@@ -26,7 +26,7 @@ TEST(NetworkPeerTest, is_given_one_link_that_stays_as_it_is) {
   EXPECT_TRUE(link->post_kicks);
 }
 
-TEST(NetworkPeerTest, is_kicked_by_pieces_only_where_they_are_sent_with_records) {
+TEST(NetworkPeerTest, is_kicked_by_fragments_only_where_they_are_sent_with_records) {
   NetworkPeer peer(0);
   ASSERT_TRUE(peer.give_link(small(), true, false));
   EXPECT_FALSE(peer.link->view().post_kicks);

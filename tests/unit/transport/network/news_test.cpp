@@ -23,8 +23,8 @@ class Engine final : public Sink {
   void on_done(std::uint64_t token, ph_status status) override {
     write("done " + std::to_string(token) + (status == PH_OK ? "" : " in vain"));
   }
-  void on_piece(Rank from, std::uint32_t imm) override {
-    write("piece " + std::to_string(name) + " of " + std::to_string(from));
+  void on_fragment(Rank from, std::uint32_t imm) override {
+    write("fragment " + std::to_string(name) + " of " + std::to_string(from));
   }
 
   std::function<void()> then = [] {};
@@ -49,7 +49,7 @@ class CarriedNews : public testing::Test {
   void add_one_of_each(NewsQueue& news) {
     news.add({.kind = Kind::activity, .peer = &peer_});
     news.add({.kind = Kind::done, .token = 8, .status = PH_ERR_PEER});
-    news.add({.kind = Kind::piece, .peer = &peer_, .name = 9});
+    news.add({.kind = Kind::fragment, .peer = &peer_, .name = 9});
     news.add({.kind = Kind::link, .peer = &peer_});
     news.add({.kind = Kind::gone, .peer = &peer_});
   }
@@ -64,20 +64,20 @@ TEST_F(CarriedNews, are_told_as_they_came) {
   EXPECT_EQ(peer_.link->view().rx_lines, nullptr);
   news.tell(engine_);
   EXPECT_EQ(engine_.told,
-            (Told{"activity 5", "done 8 in vain", "piece 9 of 5", "link 5", "gone 5: it left"}));
+            (Told{"activity 5", "done 8 in vain", "fragment 9 of 5", "link 5", "gone 5: it left"}));
   EXPECT_NE(peer_.link->view().rx_lines, nullptr);
   EXPECT_TRUE(news.is_empty());
 }
 
-TEST_F(CarriedNews, are_told_with_links_and_pieces_first_where_that_is_wanted) {
-  NewsQueue news(NewsQueue::Order::links_and_pieces_first);
+TEST_F(CarriedNews, are_told_with_links_and_fragments_first_where_that_is_wanted) {
+  NewsQueue news(NewsQueue::Order::links_and_fragments_first);
   add_one_of_each(news);
   news.tell(engine_);
   EXPECT_EQ(engine_.told,
-            (Told{"piece 9 of 5", "link 5", "activity 5", "done 8 in vain", "gone 5: it left"}));
+            (Told{"fragment 9 of 5", "link 5", "activity 5", "done 8 in vain", "gone 5: it left"}));
 }
 
-TEST_F(CarriedNews, of_a_peer_that_was_released_are_not_told_but_for_our_own_pieces) {
+TEST_F(CarriedNews, of_a_peer_that_was_released_are_not_told_but_for_our_own_fragments) {
   NewsQueue news(NewsQueue::Order::as_it_came);
   add_one_of_each(news);
   peer_.is_released = true;

@@ -14,7 +14,7 @@
 namespace photon::transport::ofi {
 namespace {
 
-constexpr std::size_t kPiecesUnderWay = 6;
+constexpr std::size_t kFragmentsUnderWay = 6;
 
 struct End {
   base::Result<std::unique_ptr<Fabric>> fabric = open_fabric({.provider = photon::test::kRxm,
@@ -23,8 +23,8 @@ struct End {
                                                               .peers_count = 1,
                                                               .sends_count = 1,
                                                               .receives_count = 1,
-                                                              .pieces_count = kPiecesUnderWay,
-                                                              .told_count = kPiecesUnderWay});
+                                                              .fragments_count = kFragmentsUnderWay,
+                                                              .told_count = kFragmentsUnderWay});
   std::unique_ptr<RmaEndpoint> rma_endpoint;
   std::map<const Operation*, unsigned> over;
   std::vector<std::uint64_t> told;
@@ -47,7 +47,7 @@ struct End {
 
 class FabricQueue : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(FabricQueue, tells_each_piece_once_and_each_that_tells_to_its_target_in_order) {
+TEST_P(FabricQueue, tells_each_fragment_once_and_each_that_tells_to_its_target_in_order) {
   if (photon::test::no_real_fabric() != nullptr) GTEST_SKIP() << photon::test::no_real_fabric();
   const photon::test::Watchdog watchdog{std::chrono::seconds(60)};
   End here, there;
@@ -63,16 +63,16 @@ TEST_P(FabricQueue, tells_each_piece_once_and_each_that_tells_to_its_target_in_o
       (*there.fabric)->expose({memory, 0x5eed'5eed, PH_ACCESS_ALL}, *there.rma_endpoint);
   const auto to = (*here.fabric)->insert(there.rma_endpoint->address());
   ASSERT_TRUE(exposed && to);
-  Operation operations[kPiecesUnderWay];
+  Operation operations[kFragmentsUnderWay];
   std::vector<std::uint64_t> sent;
-  for (std::uint64_t i = 0; i < kPiecesUnderWay; ++i) {
+  for (std::uint64_t i = 0; i < kFragmentsUnderWay; ++i) {
     if (i % 3 != 0) sent.push_back(operations[i].data.emplace(i));
     while (here.rma_endpoint->write(*to, {source, 0}, {exposed->begin, exposed->key},
                                     operations[i]) == Taken::full)
       here.look(), there.look();
     ASSERT_EQ(operations[i].data.has_value(), i % 3 != 0);
   }
-  while (here.over.size() < kPiecesUnderWay || there.told.size() < sent.size())
+  while (here.over.size() < kFragmentsUnderWay || there.told.size() < sent.size())
     here.look(), there.look();
   for (int i = 0; i < 1000; ++i) {
     EXPECT_EQ(here.look(), 0u);

@@ -27,7 +27,7 @@ class FabricRefusal : public testing::Test {
                                      .peers_count = 1,
                                      .sends_count = 4,
                                      .receives_count = 4,
-                                     .pieces_count = 4});
+                                     .fragments_count = 4});
     EXPECT_FALSE(opened) << provider << " " << domain;
     if (opened) return {};
     EXPECT_EQ(opened.error().status, PH_ERR_CONFIG);

@@ -17,7 +17,7 @@ namespace photon::transport::ofi {
 namespace {
 
 constexpr std::uint64_t kRmaKey = 0x5eed'5eed'1234'5678;
-constexpr std::size_t kPieces = 4;
+constexpr std::size_t kFragments = 4;
 
 // One of two, with its RMA endpoint; what it has been told of operations.
 struct Side {
@@ -56,8 +56,8 @@ class FabricRmaEndpoint : public testing::TestWithParam<bool> {
                                  .peers_count = 1,
                                  .sends_count = 1,
                                  .receives_count = 1,
-                                 .pieces_count = kPieces,
-                                 .told_count = kPieces,
+                                 .fragments_count = kFragments,
+                                 .told_count = kFragments,
                                  .registers_all = GetParam()});
       if (!opened) GTEST_SKIP() << "no such provider here: " << opened.error().what;
       side->fabric = std::move(*opened);
@@ -133,7 +133,7 @@ class FabricRmaEndpoint : public testing::TestWithParam<bool> {
   std::uint64_t to_ = 0;
   std::uint64_t source_handle_ = 0;
   std::vector<std::uint64_t> handles_;
-  Operation operations_[kPieces];
+  Operation operations_[kFragments];
 };
 
 TEST_P(FabricRmaEndpoint, a_fabric_that_was_asked_for_none_has_none) {
@@ -190,7 +190,7 @@ TEST_P(FabricRmaEndpoint, what_is_read_has_come_when_it_is_over) {
 
 // The connection breaks, and with it what else was under way; it is made anew when the provider
 // has noticed. Messages go by another one.
-TEST_P(FabricRmaEndpoint, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
+TEST_P(FabricRmaEndpoint, a_fragment_that_is_refused_changes_nothing_and_later_ones_go) {
   const auto mail = here_.fabric->insert(there_.fabric->address(0));
   ASSERT_TRUE(mail);
   write(std::span(source_).first(8), place(0), operations_[0]);
@@ -278,7 +278,7 @@ TEST_P(FabricRmaEndpoint, the_end_of_a_rma_endpoint_ends_what_a_peer_is_reading)
 TEST_P(FabricRmaEndpoint, the_end_of_a_writer_harms_nobody_and_tells_nothing) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
-  for (std::uint64_t i = 0; i < kPieces; ++i) {
+  for (std::uint64_t i = 0; i < kFragments; ++i) {
     operations_[i].data = i;
     write(i == 0 ? std::span(source_) : std::span(source_).first(100'000), place(0),
           operations_[i]);
@@ -291,7 +291,7 @@ TEST_P(FabricRmaEndpoint, the_end_of_a_writer_harms_nobody_and_tells_nothing) {
 }
 
 // Whose own end of the RMA endpoint ends has nothing under way, whether its peer answers or not.
-TEST_P(FabricRmaEndpoint, the_end_of_our_rma_endpoint_ends_our_pieces) {
+TEST_P(FabricRmaEndpoint, the_end_of_our_rma_endpoint_ends_our_fragments) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
   write(std::span(source_).first(8), place(8), operations_[1]);  // nobody looks there
@@ -319,7 +319,7 @@ TEST_P(FabricRmaEndpoint, a_write_that_bears_data_tells_it_once_when_its_bytes_a
   EXPECT_EQ(there_.told, std::vector<std::uint64_t>{kData});
 }
 
-// What a piece tells can be read before anything that its initiator said when it was over.
+// What a fragment tells can be read before anything that its initiator said when it was over.
 TEST_P(FabricRmaEndpoint, what_a_write_tells_comes_before_its_initiator_knows_that_it_is_over) {
   for (std::uint64_t i = 0; i < 500; ++i) {
     operations_[0].data = i;

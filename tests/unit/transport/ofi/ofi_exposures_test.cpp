@@ -20,7 +20,7 @@ constexpr std::uint64_t kOtherKey = 0x340 + 4;
 class OfiExposures : public testing::Test {
  protected:
   static FabricWants wants() {
-    return {.provider = "fake", .domain = "here", .peers_count = 2, .pieces_count = 4};
+    return {.provider = "fake", .domain = "here", .peers_count = 2, .fragments_count = 4};
   }
   static std::uint64_t at(const std::vector<std::byte>& memory) {
     return reinterpret_cast<std::uintptr_t>(memory.data());

@@ -1,4 +1,4 @@
-// Pieces that tell their target when they have landed: each once, and none that was not to.
+// Fragments that tell their target when they have landed: each once, and none that was not to.
 #include <photon/memory.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kNamedBytes = 4096;
 constexpr std::uint64_t kNamedKey = 0x1200 + 5;
-constexpr std::size_t kPieceBytes = 1000;
+constexpr std::size_t kFragmentBytes = 1000;
 constexpr std::uint32_t kOfThird = 1 << 20;
 
 // Rank 0 writes to memory of rank 1.
@@ -33,11 +33,11 @@ class OfiImm : public OfiTest {
     ranks()[2].transport->regions()[kNamedKey & 63].publish(
         kNamedKey, {reinterpret_cast<std::uintptr_t>(third_.data()), kNamedBytes, PH_ACCESS_ALL});
   }
-  PostedPiece write_to_third(std::uint32_t imm) {
-    PostedPiece piece = write(imm);
-    piece.rank = 2;
-    piece.address = reinterpret_cast<std::uintptr_t>(third_.data());
-    return piece;
+  PostedFragment write_to_third(std::uint32_t imm) {
+    PostedFragment fragment = write(imm);
+    fragment.rank = 2;
+    fragment.address = reinterpret_cast<std::uintptr_t>(third_.data());
+    return fragment;
   }
   OfiRanks& ranks() { return *ranks_; }
   Transport& us() { return *ranks()[0].transport; }
@@ -51,16 +51,16 @@ class OfiImm : public OfiTest {
   }
   void revoke(std::uint64_t key = kNamedKey) { them().regions()[key & 63].revoke(); }
   // Its token is its name.
-  PostedPiece write(std::uint32_t imm, std::uint64_t key = kNamedKey) {
-    PostedPiece piece;
-    piece.rank = 1;
-    piece.address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    piece.key = key;
-    piece.size_bytes = source_.size();
-    piece.source = source_.data();
-    piece.token = imm;
-    piece.imm = imm;
-    return piece;
+  PostedFragment write(std::uint32_t imm, std::uint64_t key = kNamedKey) {
+    PostedFragment fragment;
+    fragment.rank = 1;
+    fragment.address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    fragment.key = key;
+    fragment.size_bytes = source_.size();
+    fragment.source = source_.data();
+    fragment.token = imm;
+    fragment.imm = imm;
+    return fragment;
   }
   bool over(std::size_t count) {
     return ranks().eventually([&] { return done().size() >= count; });
@@ -76,7 +76,7 @@ class OfiImm : public OfiTest {
 
   std::vector<std::byte> memory_ = std::vector<std::byte>(kNamedBytes);
   std::vector<std::byte> third_ = std::vector<std::byte>(kNamedBytes);
-  std::vector<std::byte> source_ = std::vector<std::byte>(kPieceBytes, std::byte{7});
+  std::vector<std::byte> source_ = std::vector<std::byte>(kFragmentBytes, std::byte{7});
   std::unique_ptr<OfiRanks> ranks_;
 };
 
@@ -104,7 +104,7 @@ TEST_F(OfiImm, go_no_faster_than_their_target_hears_of_them) {
   for (int i = 0; i < 1000; ++i) us().poll(ranks()[0].news);
   EXPECT_EQ(done().size(), 8u) << "the fake counts what is told and not read, too";
   EXPECT_EQ(us().imm_room(1), 0u);
-  PostedPiece plain = write(99);
+  PostedFragment plain = write(99);
   plain.imm.reset();
   ASSERT_TRUE(us().post(plain));
   while (done().count(99) == 0) us().poll(ranks()[0].news);
@@ -160,7 +160,7 @@ TEST_F(OfiImm, that_had_not_landed_when_their_rma_endpoint_ended_go_again) {
 TEST_F(OfiImm, that_are_refused_tell_nothing) {
   begin();
   use_twice();
-  PostedPiece wrong = write(2);
+  PostedFragment wrong = write(2);
   wrong.address += kNamedBytes;
   ASSERT_TRUE(us().post(wrong));
   ASSERT_TRUE(us().post(write(3, 0x7700 + 7)));
@@ -201,7 +201,7 @@ TEST_F(OfiImm, of_strangers_are_counted_and_tell_nothing) {
   EXPECT_TRUE(ranks()[1].news.gone.empty());
 }
 
-// Our RMA endpoint ends, since rank 2 has ended with pieces under way; what else went by it may
+// Our RMA endpoint ends, since rank 2 has ended with fragments under way; what else went by it may
 // have landed, may land later, or not at all.
 TEST_F(OfiImm, whose_own_rma_endpoint_ends_tell_once) {
   begin(tellers(), 3);
@@ -214,7 +214,7 @@ TEST_F(OfiImm, whose_own_rma_endpoint_ends_tell_once) {
   our_rma_endpoints().land_unanswered();
   ASSERT_TRUE(us().post(write(4)));
   ASSERT_TRUE(us().post(write_to_third(5)));
-  ASSERT_TRUE(ranks().eventually([&] { return our_rma_endpoints().pieces_under_way() == 3; }));
+  ASSERT_TRUE(ranks().eventually([&] { return our_rma_endpoints().fragments_under_way() == 3; }));
   ranks()[2].transport.reset();
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(2) != 0; }));
   our_rma_endpoints().hold(false);
@@ -247,7 +247,7 @@ TEST_F(OfiImm, that_were_over_before_their_target_looked_are_told_when_its_rma_e
   ranks()[2].fabric().rma_endpoints().hold(true);
   ASSERT_TRUE(ranks()[2].transport->post(write(77)));
   ASSERT_TRUE(ranks().eventually(
-      [&] { return ranks()[2].fabric().rma_endpoints().pieces_under_way() == 1; }));
+      [&] { return ranks()[2].fabric().rma_endpoints().fragments_under_way() == 1; }));
   ranks()[2].transport.reset();  // its lease is out, so that nobody is waited for
   ranks().settle();
   ASSERT_TRUE(us().post(write(2)));
@@ -285,18 +285,18 @@ TEST_F(OfiImm, that_fail_for_their_owners_reasons_go_on_for_ever) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     const std::uint64_t key = 0x3400 + 6 + 64 * i;
     publish(key);
-    PostedPiece plain = write(1000 + static_cast<std::uint32_t>(i), key);
+    PostedFragment plain = write(1000 + static_cast<std::uint32_t>(i), key);
     plain.imm.reset();
     ASSERT_TRUE(us().post(plain));
-    ASSERT_TRUE(ranks().eventually([&] { return our_rma_endpoints().pieces_under_way() == 2; }));
+    ASSERT_TRUE(ranks().eventually([&] { return our_rma_endpoints().fragments_under_way() == 2; }));
     revoke(key);
     them().quiesce();
     our_rma_endpoints().hold(false);
-    while (our_rma_endpoints().pieces_under_way() != 0) us().poll(ranks()[0].news);
+    while (our_rma_endpoints().fragments_under_way() != 0) us().poll(ranks()[0].news);
     our_rma_endpoints().hold(true);
     ASSERT_TRUE(ranks().eventually([&] {
       return !ranks()[0].news.gone.empty() ||
-             (done().count(plain.token) == 1 && our_rma_endpoints().pieces_under_way() == 1);
+             (done().count(plain.token) == 1 && our_rma_endpoints().fragments_under_way() == 1);
     }));
     ASSERT_TRUE(ranks()[0].news.gone.empty()) << ranks()[0].news.gone[1].what;
   }

@@ -1,4 +1,4 @@
-// Our own memory, where the provider wants it registered for pieces.
+// Our own memory, where the provider wants it registered for fragments.
 #include <unistd.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Pieces between ranks over the tests' own fabric: who is asked, who is shut out, and what of a
+// Fragments between ranks over the tests' own fabric: who is asked, who is shut out, and what of a
 // provider's faults is told.
 #include <photon/memory.h>
 
@@ -19,7 +19,7 @@ base::Config direct_config() {
   return config;
 }
 
-// Rank 0 moves memory of rank 1 by pieces.
+// Rank 0 moves memory of rank 1 by fragments.
 class OfiMemory : public OfiTest {
  protected:
   static FakeManners rma_endpoints() { return {.has_rma_endpoints = true}; }
@@ -41,35 +41,35 @@ class OfiMemory : public OfiTest {
         key, {reinterpret_cast<std::uintptr_t>(memory_.data()), kRegionBytes, PH_ACCESS_ALL});
   }
   void revoke(std::uint64_t key = kRegionKey) { them().regions()[key & 63].revoke(); }
-  PostedPiece write(std::uint64_t key = kRegionKey) {
-    PostedPiece piece;
-    piece.rank = 1;
-    piece.address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    piece.key = key;
-    piece.size_bytes = source_.size();
-    piece.source = source_.data();
-    piece.token = ++tokens_;
-    return piece;
+  PostedFragment write(std::uint64_t key = kRegionKey) {
+    PostedFragment fragment;
+    fragment.rank = 1;
+    fragment.address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    fragment.key = key;
+    fragment.size_bytes = source_.size();
+    fragment.source = source_.data();
+    fragment.token = ++tokens_;
+    return fragment;
   }
   // A rank more, which we are to write to.
-  PostedPiece begin_with_third(std::span<std::byte> third) {
+  PostedFragment begin_with_third(std::span<std::byte> third) {
     begin(rma_endpoints(), 3);
     EXPECT_TRUE(ranks().join(0, 2));
     const auto address = reinterpret_cast<std::uintptr_t>(third.data());
     ranks()[2].transport->regions()[5].publish(kRegionKey, {address, third.size(), PH_ACCESS_ALL});
     use_twice();
-    PostedPiece piece = write();
-    piece.rank = 2;
-    piece.address = address;
-    return piece;
+    PostedFragment fragment = write();
+    fragment.rank = 2;
+    fragment.address = address;
+    return fragment;
   }
   bool over(std::size_t count) {
     return ranks().eventually([&] { return done().size() >= count; });
   }
-  ph_status outcome(const PostedPiece& piece) {
-    EXPECT_TRUE(us().post(piece));
-    ranks().eventually([&] { return done().count(piece.token) != 0; });
-    return done()[piece.token];
+  ph_status outcome(const PostedFragment& fragment) {
+    EXPECT_TRUE(us().post(fragment));
+    ranks().eventually([&] { return done().count(fragment.token) != 0; });
+    return done()[fragment.token];
   }
   // They take back what they have shown, and we give it, as we poll.
   void quiesce_while_we_poll() {
@@ -180,10 +180,10 @@ TEST_F(OfiMemory, whose_holder_leaves_is_given_back_by_the_other_and_the_rma_end
   constexpr std::uint64_t kOther = 0x3400 + 6;
   publish(kOther);
   for (int i = 0; i < 2; ++i) {
-    PostedPiece piece = write();
-    piece.token = 1;
+    PostedFragment fragment = write();
+    fragment.token = 1;
     ranks()[2].news.done.clear();
-    ASSERT_TRUE(ranks()[2].transport->post(piece));
+    ASSERT_TRUE(ranks()[2].transport->post(fragment));
     ASSERT_TRUE(ranks().eventually([&] { return ranks()[2].news.done.count(1) != 0; }));
   }
   ranks().settle();
@@ -201,7 +201,7 @@ TEST_F(OfiMemory, whose_peer_does_not_answer_is_shut_off_and_others_go_on_by_a_n
   use_twice();
   use_twice(kOther);
   ranks()[0].fabric().rma_endpoints().hold(true);
-  const PostedPiece lost = write(), innocent = write(kOther);
+  const PostedFragment lost = write(), innocent = write(kOther);
   ASSERT_TRUE(us().post(lost));
   ASSERT_TRUE(us().post(innocent));
   std::fill(memory_.begin(), memory_.end(), std::byte{0});
@@ -223,10 +223,10 @@ TEST_F(OfiMemory, that_fails_and_its_owner_knows_no_reason_ends_the_peer_with_th
   begin();
   use_twice();
   ranks()[0].fabric().rma_endpoints().fail(true);
-  const PostedPiece piece = write();
-  ASSERT_TRUE(us().post(piece));
+  const PostedFragment fragment = write();
+  ASSERT_TRUE(us().post(fragment));
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
-  EXPECT_EQ(done()[piece.token], PH_ERR_PEER);
+  EXPECT_EQ(done()[fragment.token], PH_ERR_PEER);
   EXPECT_NE(ranks()[0].news.gone[1].what.find("fake trouble"), std::string::npos)
       << ranks()[0].news.gone[1].what;
   EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::none);
@@ -249,13 +249,13 @@ TEST_F(OfiMemory, that_no_route_leads_to_for_a_while_is_waited_for) {
   use_twice();
   std::fill(memory_.begin(), memory_.end(), std::byte{0});
   ranks()[0].fabric().rma_endpoints().answer(Taken::no_way);
-  const PostedPiece piece = write();
-  ASSERT_TRUE(us().post(piece));
+  const PostedFragment fragment = write();
+  ASSERT_TRUE(us().post(fragment));
   ranks().settle();
-  EXPECT_EQ(done().count(piece.token), 0u);
+  EXPECT_EQ(done().count(fragment.token), 0u);
   ranks()[0].fabric().rma_endpoints().answer(Taken::yes);
-  ASSERT_TRUE(ranks().eventually([&] { return done().count(piece.token) != 0; }));
-  EXPECT_EQ(done()[piece.token], PH_OK);
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(fragment.token) != 0; }));
+  EXPECT_EQ(done()[fragment.token], PH_OK);
   EXPECT_TRUE(is_there());
   EXPECT_TRUE(ranks()[0].news.gone.empty());
 }
@@ -293,14 +293,14 @@ TEST_F(OfiMemory, of_a_rank_that_has_ended_is_let_go_of_before_that_is_told) {
   ASSERT_TRUE(ranks().join(0, 2));
   use_twice();
   ranks()[0].fabric().rma_endpoints().hold(true);
-  const PostedPiece piece = write();
-  ASSERT_TRUE(us().post(piece));
-  ASSERT_EQ(ranks()[0].fabric().rma_endpoints().pieces_under_way(), 1u);
+  const PostedFragment fragment = write();
+  ASSERT_TRUE(us().post(fragment));
+  ASSERT_EQ(ranks()[0].fabric().rma_endpoints().fragments_under_way(), 1u);
   ranks()[1].transport.reset();
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
-  EXPECT_EQ(ranks()[0].fabric().rma_endpoints().pieces_under_way(), 0u)
+  EXPECT_EQ(ranks()[0].fabric().rma_endpoints().fragments_under_way(), 0u)
       << "our RMA endpoint has ended";
-  EXPECT_EQ(done()[piece.token], PH_ERR_PEER);
+  EXPECT_EQ(done()[fragment.token], PH_ERR_PEER);
   EXPECT_EQ(ranks()[0].news.done_before_gone, done().size());
 }
 
@@ -308,13 +308,13 @@ TEST_F(OfiMemory, of_a_rank_that_has_ended_is_let_go_of_before_that_is_told) {
 // must not arrive after those of the second: they would overwrite what was written there since.
 TEST_F(OfiMemory, of_a_rank_that_lives_is_moved_once_although_our_rma_endpoint_ends_for_another) {
   std::vector<std::byte> third(kRegionBytes);
-  const PostedPiece to_third = begin_with_third(third);
+  const PostedFragment to_third = begin_with_third(third);
   ranks()[0].fabric().rma_endpoints().hold(true);
   ranks()[2].fabric().rma_endpoints().hold_landings(true);
   ASSERT_TRUE(us().post(write()));
   ASSERT_TRUE(us().post(to_third));
   ASSERT_TRUE(ranks().eventually(
-      [&] { return ranks()[0].fabric().rma_endpoints().pieces_under_way() == 2; }));
+      [&] { return ranks()[0].fabric().rma_endpoints().fragments_under_way() == 2; }));
   ranks()[1].transport.reset();
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
   EXPECT_EQ(done().count(to_third.token), 0u);
@@ -332,12 +332,12 @@ TEST_F(OfiMemory, of_a_rank_that_lives_is_moved_once_although_our_rma_endpoint_e
 
 TEST_F(OfiMemory, whose_owner_has_not_answered_is_let_go_of_when_that_ends) {
   begin();
-  const PostedPiece piece = write();
-  ASSERT_TRUE(us().post(piece));
+  const PostedFragment fragment = write();
+  ASSERT_TRUE(us().post(fragment));
   ranks()[1].transport.reset();
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
-  EXPECT_EQ(done()[piece.token], PH_ERR_PEER);
-  const PostedPiece late = write();
+  EXPECT_EQ(done()[fragment.token], PH_ERR_PEER);
+  const PostedFragment late = write();
   EXPECT_EQ(outcome(late), PH_ERR_PEER);
 }
 
@@ -347,8 +347,8 @@ TEST_F(OfiMemory, of_a_peer_that_does_not_answer_takes_no_room_of_others) {
   ASSERT_TRUE(ranks().join(0, 2));
   std::size_t posted = 0;
   while (us().post(write())) ++posted;
-  EXPECT_EQ(posted, kMostPieces);
-  PostedPiece other = write();
+  EXPECT_EQ(posted, kMostFragments);
+  PostedFragment other = write();
   other.rank = 2;
   EXPECT_TRUE(us().post(other));
   ASSERT_TRUE(over(posted + 1));
@@ -361,7 +361,7 @@ TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls) {
   use_twice();
   std::fill(memory_.begin(), memory_.end(), std::byte{0});
   ASSERT_TRUE(us().post(write()));
-  while (ranks()[0].fabric().rma_endpoints().pieces_under_way() != 0) std::this_thread::yield();
+  while (ranks()[0].fabric().rma_endpoints().fragments_under_way() != 0) std::this_thread::yield();
   EXPECT_TRUE(is_there());
 }
 
@@ -371,7 +371,7 @@ TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls_from_the_first_one_o
   ASSERT_TRUE(us().post(write()));
   while (!ranks()[1].fabric().rma_endpoints().opened()) them().poll(ranks()[1].news);
   while (ranks()[0].fabric().rma_endpoints().opened() == 0 ||
-         ranks()[0].fabric().rma_endpoints().pieces_under_way() != 0)
+         ranks()[0].fabric().rma_endpoints().fragments_under_way() != 0)
     std::this_thread::yield();
   ASSERT_TRUE(over(1));
   EXPECT_TRUE(is_there());

@@ -47,7 +47,7 @@ class OfiNews final : public Sink {
     gone[rank] = why;
     done_before_gone = done.size();
   }
-  void on_piece(Rank from, std::uint32_t imm) override {
+  void on_fragment(Rank from, std::uint32_t imm) override {
     EXPECT_EQ(from, wire::ImmCodec(ranks_count, kImmBits).rank_in(imm));
     ++told[imm];
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kKey = 0x1200 + 5;
 
-// Rank 0 writes to rank 1 by pieces.
+// Rank 0 writes to rank 1 by fragments.
 class OfiRefusal : public OfiTest {
  protected:
   void begin(const FakeManners& manners) {
@@ -27,15 +27,15 @@ class OfiRefusal : public OfiTest {
   std::map<std::uint64_t, ph_status>& done() { return ranks()[0].news.done; }
 
   void revoke() { them().regions()[kKey & 63].revoke(); }
-  PostedPiece write() {
-    PostedPiece piece;
-    piece.rank = 1;
-    piece.address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    piece.key = kKey;
-    piece.size_bytes = source_.size();
-    piece.source = source_.data();
-    piece.token = ++tokens_;
-    return piece;
+  PostedFragment write() {
+    PostedFragment fragment;
+    fragment.rank = 1;
+    fragment.address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    fragment.key = kKey;
+    fragment.size_bytes = source_.size();
+    fragment.source = source_.data();
+    fragment.token = ++tokens_;
+    return fragment;
   }
 
  private:
@@ -53,21 +53,21 @@ TEST_F(OfiRefusal, is_refused_behind_what_its_owner_had_published) {
   const unsigned before = ranks()[0].news.activity[1];
   ranks()[1].fabric().stick(true);
   // A question of theirs, which is no activity: nothing is built behind it while it waits.
-  PostedPiece theirs = write();
+  PostedFragment theirs = write();
   theirs.rank = 0;
   ASSERT_TRUE(them().post(theirs));
   revoke();
-  const PostedPiece piece = write();
-  ASSERT_TRUE(us().post(piece));
+  const PostedFragment fragment = write();
+  ASSERT_TRUE(us().post(fragment));
   them().poll(ranks()[1].news);  // the answer waits, and is not built
   for (std::uint64_t i = 0; i < 40; ++i) ASSERT_TRUE(ranks()[1].say(0, i));
   ranks()[1].fabric().stick(false);
-  ASSERT_TRUE(ranks().eventually([&] { return done().count(piece.token) != 0; }));
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(fragment.token) != 0; }));
   EXPECT_GT(ranks()[0].news.activity_before_done[1], before);
-  EXPECT_EQ(done()[piece.token], PH_ERR_KEY);
+  EXPECT_EQ(done()[fragment.token], PH_ERR_KEY);
 }
 
-// Whether the first line of a ring's second lap was there when a piece was over.
+// Whether the first line of a ring's second lap was there when a fragment was over.
 struct Order final : Sink {
   explicit Order(const Line& first_line) : line(first_line) {}
   void on_link(Rank) override {}
@@ -88,7 +88,7 @@ TEST_F(OfiRefusal, is_refused_behind_what_was_published_since_it_was_asked_for) 
   begin({.most_bytes = 4096, .has_rma_endpoints = true});
   auto& fabric = ranks()[1].fabric();
   fabric.stick(true);
-  PostedPiece theirs = write();
+  PostedFragment theirs = write();
   theirs.rank = 0;
   ASSERT_TRUE(them().post(theirs));  // a message that keeps those behind it
   ASSERT_TRUE(us().post(write()));

@@ -1,4 +1,4 @@
-// By which RMA endpoint of ours pieces leave, over the tests' own fabric.
+// By which RMA endpoint of ours fragments leave, over the tests' own fabric.
 #include <photon/memory.h>
 
 #include "ofi_ranks.hpp"
@@ -6,7 +6,7 @@
 namespace photon::transport::ofi::test {
 namespace {
 
-// Rank 0 moves memory of ranks 1 and 2 by pieces; the first of its RMA endpoints takes nothing.
+// Rank 0 moves memory of ranks 1 and 2 by fragments; the first of its RMA endpoints takes nothing.
 class OfiRmaEndpoints : public OfiTest {
  protected:
   static constexpr std::size_t kBytes = 4096;
@@ -28,18 +28,18 @@ class OfiRmaEndpoints : public OfiTest {
   std::map<std::uint64_t, ph_status>& done() { return ranks()[0].news.done; }
   FakeRmaEndpoints& rma_endpoints() { return ranks()[0].fabric().rma_endpoints(); }
   std::uint64_t post(Rank rank, bool is_write = true) {
-    PostedPiece piece;
-    piece.rank = rank;
-    piece.address = reinterpret_cast<std::uintptr_t>(memory_.data());
-    piece.key = kKey;
-    piece.size_bytes = own_.size();
+    PostedFragment fragment;
+    fragment.rank = rank;
+    fragment.address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    fragment.key = kKey;
+    fragment.size_bytes = own_.size();
     if (is_write)
-      piece.source = own_.data();
+      fragment.source = own_.data();
     else
-      piece.destination = own_.data();
-    piece.token = ++tokens_;
-    EXPECT_TRUE(ranks()[0].transport->post(piece));
-    return piece.token;
+      fragment.destination = own_.data();
+    fragment.token = ++tokens_;
+    EXPECT_TRUE(ranks()[0].transport->post(fragment));
+    return fragment.token;
   }
   ph_status outcome(std::uint64_t token) {
     ranks().eventually([&] { return done().count(token) != 0; });
@@ -78,18 +78,18 @@ TEST_F(OfiRmaEndpoints, that_reach_a_peer_late_lose_nothing_and_are_no_more_than
   EXPECT_EQ(rma_endpoints().opened(), 2u);
 }
 
-// Then the next pieces begin with a first RMA endpoint again.
+// Then the next fragments begin with a first RMA endpoint again.
 TEST_F(OfiRmaEndpoints, end_all_together) {
   begin({.has_rma_endpoints = true, .dead_rma_endpoints = 1});
   for (int i = 0; i < 2; ++i) EXPECT_EQ(outcome(post(1)), PH_OK);  // its lease is kept
   ranks().settle();
   rma_endpoints().hold(true);
   const std::uint64_t held = post(1);
-  ASSERT_EQ(rma_endpoints().pieces_under_way(), 1u);
+  ASSERT_EQ(rma_endpoints().fragments_under_way(), 1u);
   ranks()[1].transport.reset();  // our RMA endpoints end under it
   ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
   EXPECT_EQ(done()[held], PH_ERR_PEER);
-  EXPECT_EQ(rma_endpoints().pieces_under_way(), 0u);
+  EXPECT_EQ(rma_endpoints().fragments_under_way(), 0u);
   rma_endpoints().hold(false);
   EXPECT_EQ(outcome(post(2)), PH_OK);
   EXPECT_EQ(rma_endpoints().opened(), 3u);

@@ -9,7 +9,7 @@ namespace {
 
 using photon::test::FakeFabric;
 
-TEST(ShownMemory, is_shown_once_in_pieces_and_taken_along_when_it_moves) {
+TEST(ShownMemory, is_shown_once_in_fragments_and_taken_along_when_it_moves) {
   FakeFabric fabric({.wants_memory_shown = true}, {.sends_count = 1});
   auto made = ShownMemory::make(fabric, 8192, "for a test");
   ASSERT_TRUE(made);
@@ -17,7 +17,7 @@ TEST(ShownMemory, is_shown_once_in_pieces_and_taken_along_when_it_moves) {
   EXPECT_NE(memory.handle(), 0u);
   EXPECT_EQ(memory.bytes().size(), 8192u);
   EXPECT_TRUE(made->bytes().empty());
-  const Buffer second = memory.piece(1, 4096);
+  const Buffer second = memory.fragment(1, 4096);
   EXPECT_EQ(second.bytes.data(), memory.bytes().data() + 4096);
   EXPECT_EQ(second.bytes.size(), 4096u);
   EXPECT_EQ(second.handle, memory.handle());

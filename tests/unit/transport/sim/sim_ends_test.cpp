@@ -176,10 +176,10 @@ struct Nics {
     regions[3].publish(0x33, {at, 64, PH_ACCESS_ALL});
     source.assign(64, std::byte{1});
     flight = std::make_shared<Flight>();
-    flight->piece = {.rank = 1, .address = at, .key = 0x33, .size_bytes = 64};
-    flight->piece.source = source.data();
-    flight->piece.imm = 7;
-    net.network.post_piece(0, flight);
+    flight->fragment = {.rank = 1, .address = at, .key = 0x33, .size_bytes = 64};
+    flight->fragment.source = source.data();
+    flight->fragment.imm = 7;
+    net.network.post_fragment(0, flight);
   }
   EndingNet net;
   std::shared_ptr<RegionEntry[]> regions;
@@ -187,7 +187,7 @@ struct Nics {
   std::shared_ptr<Flight> flight;
 };
 
-TEST(SimEnds, a_piece_to_a_dead_rank_ends_with_what_became_of_it) {
+TEST(SimEnds, a_fragment_to_a_dead_rank_ends_with_what_became_of_it) {
   bool failed = false, landed = false;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Nics nics(seed);
@@ -202,7 +202,7 @@ TEST(SimEnds, a_piece_to_a_dead_rank_ends_with_what_became_of_it) {
   EXPECT_TRUE(failed && landed);
 }
 
-TEST(SimEnds, a_piece_of_a_dead_rank_is_told_of_only_if_all_of_it_has_landed) {
+TEST(SimEnds, a_fragment_of_a_dead_rank_is_told_of_only_if_all_of_it_has_landed) {
   bool told = false, lost = false;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Nics nics(seed);

@@ -19,8 +19,9 @@ struct Nic {
   std::span<const std::byte> part(std::size_t begin, std::size_t bytes) const {
     return std::span(memory).subspan(begin, bytes);
   }
-  PostedPiece piece(std::uint64_t handle, std::size_t begin, std::size_t bytes, bool is_write) {
-    PostedPiece one;
+  PostedFragment fragment(std::uint64_t handle, std::size_t begin, std::size_t bytes,
+                          bool is_write) {
+    PostedFragment one;
     one.size_bytes = bytes;
     one.local = handle;
     if (is_write)
@@ -35,16 +36,17 @@ struct Nic {
   std::vector<std::byte> memory;
 };
 
-TEST(SimLocals, a_piece_may_lie_anywhere_in_the_registration_it_names) {
+TEST(SimLocals, a_fragment_may_lie_anywhere_in_the_registration_it_names) {
   Nic nic;
   const auto read = *nic.locals.add(nic.part(100, 200), false);
   const auto written = *nic.locals.add(nic.part(100, 200), true);
   EXPECT_NE(read, 0u);
   EXPECT_NE(read, written) << "each has a handle of its own";
-  for (const auto& piece : {nic.piece(read, 100, 200, true), nic.piece(written, 100, 1, true),
-                            nic.piece(written, 299, 1, false)}) {
-    nic.locals.begin(piece);
-    nic.locals.end(piece);
+  for (const auto& fragment :
+       {nic.fragment(read, 100, 200, true), nic.fragment(written, 100, 1, true),
+        nic.fragment(written, 299, 1, false)}) {
+    nic.locals.begin(fragment);
+    nic.locals.end(fragment);
   }
   nic.locals.remove(read);
   nic.locals.remove(written);
@@ -54,21 +56,21 @@ TEST(SimLocals, a_piece_may_lie_anywhere_in_the_registration_it_names) {
 TEST(SimLocals, what_leaves_its_registration_is_stopped_with_words) {
   Nic nic;
   const auto read = *nic.locals.add(nic.part(100, 200), false);
-  EXPECT_DEATH(nic.locals.begin(nic.piece(0, 100, 1, true)), "names no registration");
-  EXPECT_DEATH(nic.locals.begin(nic.piece(read + 1, 100, 1, true)), "names no registration");
-  EXPECT_DEATH(nic.locals.begin(nic.piece(read, 99, 2, true)), "leaves the registration");
-  EXPECT_DEATH(nic.locals.begin(nic.piece(read, 299, 2, true)), "leaves the registration");
-  EXPECT_DEATH(nic.locals.begin(nic.piece(read, 100, 1, false)), "registered for reading");
+  EXPECT_DEATH(nic.locals.begin(nic.fragment(0, 100, 1, true)), "names no registration");
+  EXPECT_DEATH(nic.locals.begin(nic.fragment(read + 1, 100, 1, true)), "names no registration");
+  EXPECT_DEATH(nic.locals.begin(nic.fragment(read, 99, 2, true)), "leaves the registration");
+  EXPECT_DEATH(nic.locals.begin(nic.fragment(read, 299, 2, true)), "leaves the registration");
+  EXPECT_DEATH(nic.locals.begin(nic.fragment(read, 100, 1, false)), "registered for reading");
 }
 
 TEST(SimLocals, what_is_in_use_or_unknown_cannot_be_given_back) {
   Nic nic;
   const auto read = *nic.locals.add(nic.part(0, 1000), false);
   EXPECT_DEATH(nic.locals.remove(read + 1), "not registered");
-  const auto piece = nic.piece(read, 0, 10, true);
-  nic.locals.begin(piece);
+  const auto fragment = nic.fragment(read, 0, 10, true);
+  nic.locals.begin(fragment);
   EXPECT_DEATH(nic.locals.remove(read), "under way");
-  nic.locals.end(piece);
+  nic.locals.end(fragment);
   nic.locals.remove(read);
   EXPECT_DEATH(nic.locals.remove(read), "not registered");
 }

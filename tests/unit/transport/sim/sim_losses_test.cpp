@@ -217,10 +217,10 @@ struct LossyNics {
   std::uint64_t address() const { return reinterpret_cast<std::uintptr_t>(memory.data()); }
   std::shared_ptr<Flight> write() {
     auto flight = std::make_shared<Flight>();
-    flight->piece = {.rank = 1, .address = address(), .key = 0x33, .size_bytes = source.size()};
-    flight->piece.source = source.data();
-    flight->piece.imm = 7;
-    net.network.post_piece(0, flight);
+    flight->fragment = {.rank = 1, .address = address(), .key = 0x33, .size_bytes = source.size()};
+    flight->fragment.source = source.data();
+    flight->fragment.imm = 7;
+    net.network.post_fragment(0, flight);
     return flight;
   }
   LossyNet net;
@@ -229,7 +229,7 @@ struct LossyNics {
   std::vector<std::byte> source = std::vector<std::byte>(64, std::byte{1});
 };
 
-TEST(SimLosses, a_piece_lands_and_is_told_of_or_is_refused) {
+TEST(SimLosses, a_fragment_lands_and_is_told_of_or_is_refused) {
   bool some_land = false, some_do_not = false;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     LossyNics nics(seed);
@@ -239,14 +239,14 @@ TEST(SimLosses, a_piece_lands_and_is_told_of_or_is_refused) {
     const bool has_landed = nics.memory == nics.source;
     some_land = some_land || has_landed;
     some_do_not = some_do_not || !has_landed;
-    EXPECT_EQ(count(nics.net.rest(1), Kind::piece), has_landed ? 1u : 0u);
+    EXPECT_EQ(count(nics.net.rest(1), Kind::fragment), has_landed ? 1u : 0u);
     EXPECT_EQ(count(nics.net.rest(0), Kind::done), 1u);
     EXPECT_EQ(flight->status, has_landed ? PH_OK : PH_ERR_PEER);
   }
   EXPECT_TRUE(some_land && some_do_not);
 }
 
-TEST(SimLosses, a_nic_tries_a_later_piece_for_a_while_and_gives_up) {
+TEST(SimLosses, a_nic_tries_a_later_fragment_for_a_while_and_gives_up) {
   LossyNics nics(1);
   nics.net.network.lose_link(lose_0_to_1(false));
   const auto flight = nics.write();

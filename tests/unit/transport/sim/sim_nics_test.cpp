@@ -32,13 +32,13 @@ struct Net {
   std::shared_ptr<Flight> write(std::size_t offset, const std::vector<std::byte>& source,
                                 std::optional<std::uint32_t> imm = {}) {
     auto flight = std::make_shared<Flight>();
-    flight->piece = {.rank = 1,
-                     .address = address(offset),
-                     .key = kKey,
-                     .size_bytes = source.size(),
-                     .source = source.data(),
-                     .imm = imm};
-    network.post_piece(0, flight);
+    flight->fragment = {.rank = 1,
+                        .address = address(offset),
+                        .key = kKey,
+                        .size_bytes = source.size(),
+                        .source = source.data(),
+                        .imm = imm};
+    network.post_fragment(0, flight);
     return flight;
   }
   std::vector<Packet> look(Rank rank) {
@@ -63,7 +63,7 @@ std::size_t count_ones(const std::vector<std::byte>& bytes) {
 constexpr base::SimProfile kProfiles[] = {base::SimProfile::rc, base::SimProfile::srd,
                                           base::SimProfile::unnamed};
 
-TEST(SimNics, a_piece_lands_in_parts_and_both_sides_hear_of_it_when_it_is_whole) {
+TEST(SimNics, a_fragment_lands_in_parts_and_both_sides_hear_of_it_when_it_is_whole) {
   for (const auto profile : kProfiles) {
     bool seen_in_part = false;
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -73,7 +73,7 @@ TEST(SimNics, a_piece_lands_in_parts_and_both_sides_hear_of_it_when_it_is_whole)
       std::size_t told = 0, done = 0;
       for (int looks = 0; looks < 2000; ++looks) {
         for (const Packet& packet : net.look(1)) {
-          EXPECT_EQ(packet.kind, Packet::Kind::piece);
+          EXPECT_EQ(packet.kind, Packet::Kind::fragment);
           EXPECT_EQ(count_ones(net.memory), kBytes);
           ++told;
         }
@@ -90,7 +90,7 @@ TEST(SimNics, a_piece_lands_in_parts_and_both_sides_hear_of_it_when_it_is_whole)
       ASSERT_EQ(told, 1u) << seed;
       ASSERT_EQ(done, 1u) << seed;
     }
-    EXPECT_TRUE(seen_in_part) << "a piece never took time";
+    EXPECT_TRUE(seen_in_part) << "a fragment never took time";
   }
 }
 
@@ -110,18 +110,18 @@ TEST(SimNics, the_last_byte_may_land_before_the_first_where_nothing_is_ordered) 
   }
 }
 
-// The names of eight pieces as their target hears them.
+// The names of eight fragments as their target hears them.
 std::vector<std::uint32_t> told(base::SimProfile profile, std::uint64_t seed) {
   Net net(profile, seed);
   const auto source = ones(64);
   for (std::uint32_t i = 0; i < 8; ++i) net.write(i * 64, source, i);
   std::vector<std::uint32_t> names;
   while (names.size() < 8)
-    for (const Packet& packet : net.look(1)) names.push_back(*packet.flight->piece.imm);
+    for (const Packet& packet : net.look(1)) names.push_back(*packet.flight->fragment.imm);
   return names;
 }
 
-TEST(SimNics, pieces_land_in_the_order_of_posting_in_rc_and_overtake_each_other_in_srd) {
+TEST(SimNics, fragments_land_in_the_order_of_posting_in_rc_and_overtake_each_other_in_srd) {
   bool overtaken = false;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const auto in_order = told(base::SimProfile::rc, seed);
@@ -154,7 +154,7 @@ TEST(SimNics, a_key_that_is_revoked_stops_the_parts_that_are_still_to_come) {
     for (int looks = 0; looks < 1000; ++looks) {
       net.look(0);
       for (const Packet& packet : net.look(1))
-        EXPECT_TRUE(packet.kind != Packet::Kind::piece || there == kBytes);
+        EXPECT_TRUE(packet.kind != Packet::Kind::fragment || there == kBytes);
     }
     EXPECT_EQ(count_ones(net.memory), there);
     EXPECT_EQ(flight->status, there == kBytes ? PH_OK : PH_ERR_KEY);
@@ -186,7 +186,7 @@ TEST(SimNics, a_rank_that_leaves_refuses_what_is_on_its_way_and_says_so_before_i
     }
 }
 
-// What the target is told of three pieces of which the fault fits to the second.
+// What the target is told of three fragments of which the fault fits to the second.
 std::vector<std::uint32_t> told_with(Fault::Kind kind) {
   Net net(base::SimProfile::srd, 3, {kind, 1});
   const auto source = ones(64);
@@ -195,7 +195,7 @@ std::vector<std::uint32_t> told_with(Fault::Kind kind) {
     net.write(i * 64, source, i);
     for (int looks = 0; looks < 1000; ++looks)
       for (const Packet& packet : net.look(1)) {
-        const auto name = *packet.flight->piece.imm;
+        const auto name = *packet.flight->fragment.imm;
         names.push_back(name);
         const bool is_there =
             net.memory[name * 64] == std::byte{1} && net.memory[name * 64 + 63] == std::byte{1};
@@ -205,7 +205,7 @@ std::vector<std::uint32_t> told_with(Fault::Kind kind) {
   return names;
 }
 
-TEST(SimNics, faults_tell_one_piece_twice_or_before_it_has_landed) {
+TEST(SimNics, faults_tell_one_fragment_twice_or_before_it_has_landed) {
   using Names = std::vector<std::uint32_t>;
   EXPECT_EQ(told_with(Fault::Kind::none), (Names{0, 1, 2}));
   EXPECT_EQ(told_with(Fault::Kind::count), (Names{0, 1, 1, 2}));

@@ -7,14 +7,14 @@
 namespace photon::transport::tcp::test {
 namespace {
 
-constexpr std::size_t kPieceBytes = 1 << 20;
+constexpr std::size_t kFragmentBytes = 1 << 20;
 
 class TcpEnds : public testing::Test {
  protected:
   // Rank 1 reads nothing until the socket of rank 0 takes no more.
   void fill_socket() {
-    PostedPiece piece = piece_to_rank_1(ranks_, source_, to_);
-    while (ranks_[0].transport->post(piece)) ++piece.token;
+    PostedFragment fragment = fragment_to_rank_1(ranks_, source_, to_);
+    while (ranks_[0].transport->post(fragment)) ++fragment.token;
     ASSERT_FALSE(ranks_[0].transport->drained());
   }
   void expect_told() {
@@ -25,8 +25,8 @@ class TcpEnds : public testing::Test {
     EXPECT_EQ(why.native_errno, ECONNABORTED);
   }
 
-  std::vector<std::byte> source_ = std::vector<std::byte>(kPieceBytes, std::byte{1});
-  std::vector<std::byte> to_ = std::vector<std::byte>(kPieceBytes);
+  std::vector<std::byte> source_ = std::vector<std::byte>(kFragmentBytes, std::byte{1});
+  std::vector<std::byte> to_ = std::vector<std::byte>(kFragmentBytes);
   TcpRanks ranks_{2};
 };
 

@@ -27,12 +27,12 @@ struct Recorder final : Port {
     log += "credits " + std::to_string(credits.ledger) + ";";
     return true;
   }
-  bool begin_write(const FrameHead& head, const PieceBody& body, std::byte*& to) override {
+  bool begin_write(const FrameHead& head, const FragmentBody& body, std::byte*& to) override {
     log += "write " + std::to_string(head.bytes) + ";";
     to = body.key == 0 ? nullptr : payload.data();
     return body.size_bytes <= payload.size();
   }
-  bool take_read(const FrameHead&, const PieceBody&) override {
+  bool take_read(const FrameHead&, const FragmentBody&) override {
     log += "read;";
     return true;
   }
@@ -75,7 +75,7 @@ class TcpInlet : public TcpSockets {
   void add_bytes(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) stream_.push_back(static_cast<std::byte>(i % 251));
   }
-  // In pieces of up to `most` bytes.
+  // In fragments of up to `most` bytes.
   Inlet::Got feed(std::size_t most) {
     std::mt19937 random(3);
     Inlet::Got got = Inlet::Got::nothing;
@@ -109,15 +109,15 @@ TEST_F(TcpInlet, every_frame_is_taken_however_the_stream_is_cut) {
     add(FrameHead{.kind = FrameKind::credits});
     add(CreditBody{1, 2, 3});
     add(FrameHead{.kind = FrameKind::write, .code = 1, .bytes = 5});
-    add(PieceBody{1, 1, 20000});
+    add(FragmentBody{1, 1, 20000});
     add_bytes(20000);
     add(FrameHead{.kind = FrameKind::end});
     add(FrameHead{.kind = FrameKind::write});
-    add(PieceBody{1, 0, 20001});
+    add(FragmentBody{1, 0, 20001});
     add_bytes(20001);
     add(FrameHead{.kind = FrameKind::end, .code = 1});
     add(FrameHead{.kind = FrameKind::read});
-    add(PieceBody{1, 1, 7});
+    add(FragmentBody{1, 1, 7});
     add(FrameHead{.kind = FrameKind::data, .bytes = 9});
     add_bytes(9);
     add(FrameHead{.kind = FrameKind::end});
@@ -165,13 +165,13 @@ TEST_F(TcpInlet, frames_that_there_are_not_or_that_are_refused_are_garbage) {
   inlet_ = Inlet();
   stream_.clear();
   add(FrameHead{.kind = FrameKind::write});
-  add(PieceBody{1, 1, 0});
+  add(FragmentBody{1, 1, 0});
   EXPECT_EQ(feed(100), Inlet::Got::garbage) << "a write of nothing";
 }
 
 TEST_F(TcpInlet, a_payload_that_is_followed_by_anything_but_its_end_is_garbage) {
   add(FrameHead{.kind = FrameKind::write});
-  add(PieceBody{1, 1, 30});
+  add(FragmentBody{1, 1, 30});
   add_bytes(30);
   add(FrameHead{.kind = FrameKind::done});
   EXPECT_EQ(feed(1000), Inlet::Got::garbage);

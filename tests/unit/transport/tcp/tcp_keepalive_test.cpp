@@ -27,7 +27,7 @@ class OfiKeepalive {
     EXPECT_TRUE(ranks_->join(0, 1));
     ranks_->settle();
   }
-  void write() { ASSERT_TRUE(side(0).transport->post(piece_to_rank_1(*ranks_, source_, to_))); }
+  void write() { ASSERT_TRUE(side(0).transport->post(fragment_to_rank_1(*ranks_, source_, to_))); }
   // As a rank that has nothing else to do: asleep between its looks, of which the next is due.
   void rest() {
     time_.move_ns(boot::kKeepaliveCheckNs);

@@ -172,7 +172,8 @@ TEST_F(TcpOutlet, a_lone_payload_arrives_whole_however_it_is_cut) {
     outlet_.add(item);
     outlet_.add({{.kind = FrameKind::done, .token = 3}, {}, nullptr, 0});
     std::vector<std::byte> all;
-    const std::size_t whole = sizeof(FrameHead) + sizeof(PieceBody) + size + 2 * sizeof(FrameHead);
+    const std::size_t whole =
+        sizeof(FrameHead) + sizeof(FragmentBody) + size + 2 * sizeof(FrameHead);
     for (auto flushed = flush(); all.size() < whole; flushed = flush()) {
       ASSERT_NE(flushed, Outlet::Flushed::broken);
       const auto more = arrived();
@@ -180,7 +181,7 @@ TEST_F(TcpOutlet, a_lone_payload_arrives_whole_however_it_is_cut) {
     }
     ASSERT_EQ(all.size(), whole);
     EXPECT_EQ(head_at(all, 0).token, size);
-    const auto first = all.begin() + sizeof(FrameHead) + sizeof(PieceBody);
+    const auto first = all.begin() + sizeof(FrameHead) + sizeof(FragmentBody);
     EXPECT_TRUE(std::equal(source.begin(), source.end(), first)) << size;
     EXPECT_EQ(head_at(all, whole - sizeof(FrameHead)).token, 3u);
   }

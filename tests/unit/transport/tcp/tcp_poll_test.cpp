@@ -57,18 +57,18 @@ TEST(TcpPoll, nonsense_of_a_rank_that_is_let_in_ends_that_rank_only) {
   }
 }
 
-TEST(TcpPoll, pieces_of_a_rank_that_breaks_off_are_over_before_it_is_gone) {
+TEST(TcpPoll, fragments_of_a_rank_that_breaks_off_are_over_before_it_is_gone) {
   photon::test::GivenTime time;
   TcpRanks ranks(2, tcp_config(), {.time = time.source()});
   FalseRank killed(ranks, 1, 0);
   ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.links.count(1) == 1; }));
   std::byte own[8] = {};
-  PostedPiece piece;
-  piece.rank = 1;
-  piece.size_bytes = sizeof own;
-  piece.destination = own;
-  piece.token = 5;
-  ASSERT_TRUE(ranks[0].transport->post(piece));
+  PostedFragment fragment;
+  fragment.rank = 1;
+  fragment.size_bytes = sizeof own;
+  fragment.destination = own;
+  fragment.token = 5;
+  ASSERT_TRUE(ranks[0].transport->post(fragment));
   killed.socket().hang_up();
   ASSERT_TRUE(ranks.eventually([&] {
     time.move_ns(1'000'000);  // its bootstrap may still say why

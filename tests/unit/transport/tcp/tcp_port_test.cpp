@@ -27,14 +27,14 @@ class TcpPort : public testing::Test {
     regions_[5].publish(kItsKey,
                         {reinterpret_cast<std::uintptr_t>(memory_), sizeof memory_, PH_ACCESS_ALL});
   }
-  PieceBody all() const {
+  FragmentBody all() const {
     return {reinterpret_cast<std::uintptr_t>(memory_), kItsKey, sizeof memory_};
   }
   FrameHead write_head(std::uint64_t token) const {
     return {.kind = FrameKind::write, .code = 1, .bytes = 77, .token = token};
   }
-  PostedPiece piece(bool is_write) {
-    PostedPiece made;
+  PostedFragment fragment(bool is_write) {
+    PostedFragment made;
     made.token = 123;
     made.size_bytes = sizeof own_;
     if (is_write)
@@ -64,13 +64,13 @@ TEST_F(TcpPort, a_write_lands_where_its_key_allows_and_is_told_and_answered) {
 }
 
 TEST_F(TcpPort, a_write_that_its_key_does_not_allow_goes_nowhere_and_is_not_told) {
-  const PieceBody bodies[] = {{all().address, kItsKey + 64, 8},
-                              {all().address, 0, 8},
-                              {all().address + 250, kItsKey, 8},
-                              {all().address - 1, kItsKey, 8},
-                              {all().address, kItsKey, ~std::uint64_t{0}},
-                              {~std::uint64_t{0} - 3, kItsKey, 8}};
-  for (const PieceBody& body : bodies) {
+  const FragmentBody bodies[] = {{all().address, kItsKey + 64, 8},
+                                 {all().address, 0, 8},
+                                 {all().address + 250, kItsKey, 8},
+                                 {all().address - 1, kItsKey, 8},
+                                 {all().address, kItsKey, ~std::uint64_t{0}},
+                                 {~std::uint64_t{0} - 3, kItsKey, 8}};
+  for (const FragmentBody& body : bodies) {
     std::byte* to = memory_;
     ASSERT_TRUE(port_.begin_write(write_head(9), body, to));
     EXPECT_EQ(to, nullptr);
@@ -83,16 +83,16 @@ TEST_F(TcpPort, a_write_that_its_key_does_not_allow_goes_nowhere_and_is_not_told
 TEST_F(TcpPort, who_asks_for_more_than_can_be_under_way_is_cut_off) {
   unsigned taken = 0;
   while (taken < 1000 && port_.take_read({.kind = FrameKind::read, .token = taken}, all())) ++taken;
-  EXPECT_EQ(taken, 2 * kMostPieces);
+  EXPECT_EQ(taken, 2 * kMostFragments);
   std::byte* to = nullptr;
   EXPECT_FALSE(port_.begin_write(write_head(9), all(), to));
 }
 
 TEST_F(TcpPort, reads_of_nothing_or_of_more_than_a_frame_holds_are_cut_off) {
-  PieceBody body = all();
+  FragmentBody body = all();
   body.size_bytes = 0;
   EXPECT_FALSE(port_.take_read({.kind = FrameKind::read}, body));
-  body.size_bytes = kMostPieceBytes + 1;
+  body.size_bytes = kMostFragmentBytes + 1;
   EXPECT_FALSE(port_.take_read({.kind = FrameKind::read}, body));
 }
 
@@ -101,7 +101,7 @@ TEST_F(TcpPort, answers_to_what_nobody_asked_are_cut_off) {
   EXPECT_FALSE(port_.take_done({.kind = FrameKind::done, .token = 0}));
   EXPECT_FALSE(port_.take_done({.kind = FrameKind::done, .token = 0x100}));
   EXPECT_FALSE(port_.begin_data({.kind = FrameKind::data, .bytes = 8, .token = 0x1ff}, to));
-  const std::uint64_t wire = peer_.pieces.add(piece(true))->token;
+  const std::uint64_t wire = peer_.fragments.add(fragment(true))->token;
   EXPECT_FALSE(port_.begin_data({.kind = FrameKind::data, .bytes = 32, .token = wire}, to))
       << "a write has no data";
   EXPECT_FALSE(port_.take_done({.kind = FrameKind::done, .code = 200, .token = wire}));
@@ -112,7 +112,7 @@ TEST_F(TcpPort, answers_to_what_nobody_asked_are_cut_off) {
 }
 
 TEST_F(TcpPort, the_data_of_a_read_has_its_size_and_goes_to_its_place) {
-  const std::uint64_t wire = peer_.pieces.add(piece(false))->token;
+  const std::uint64_t wire = peer_.fragments.add(fragment(false))->token;
   std::byte* to = nullptr;
   EXPECT_FALSE(port_.begin_data({.kind = FrameKind::data, .bytes = 33, .token = wire}, to));
   EXPECT_FALSE(port_.take_done({.kind = FrameKind::done, .token = wire}))
@@ -143,7 +143,7 @@ TEST_F(TcpPort, a_read_says_whose_memory_could_not_be_used) {
   } const cases[] = {
       {PH_OK, false, PH_ERR_ARGUMENT}, {PH_ERR_ACCESS, true, PH_ERR_ACCESS}, {PH_OK, true, PH_OK}};
   for (const auto& one : cases) {
-    const std::uint64_t wire = peer_.pieces.add(piece(false))->token;
+    const std::uint64_t wire = peer_.fragments.add(fragment(false))->token;
     std::byte* to = nullptr;
     ASSERT_TRUE(port_.begin_data({.kind = FrameKind::data, .bytes = 32, .token = wire}, to));
     if (!one.is_placed) port_.cannot_place();
@@ -166,7 +166,7 @@ TEST_F(TcpPort, words_behind_a_bye_say_that_we_are_cut_off) {
 }
 
 TEST_F(TcpPort, an_answer_to_a_write_that_was_not_sent_is_cut_off) {
-  const std::uint64_t wire = peer_.pieces.add(piece(true))->token;
+  const std::uint64_t wire = peer_.fragments.add(fragment(true))->token;
   Outlet::Item item;
   item.head = {.kind = FrameKind::write, .token = wire};
   peer_.outlet->add(item);
@@ -177,7 +177,7 @@ TEST_F(TcpPort, an_answer_to_a_write_that_was_not_sent_is_cut_off) {
 }
 
 TEST_F(TcpPort, a_refusal_is_told_with_its_status) {
-  const std::uint64_t wire = peer_.pieces.add(piece(false))->token;
+  const std::uint64_t wire = peer_.fragments.add(fragment(false))->token;
   ASSERT_TRUE(
       port_.take_done({.kind = FrameKind::done, .code = code_of(PH_ERR_RANGE), .token = wire}));
   EXPECT_EQ(log_.over.at(123), PH_ERR_RANGE);

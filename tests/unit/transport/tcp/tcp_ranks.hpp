@@ -44,7 +44,7 @@ class TcpNews final : public Sink {
   void on_activity(Rank rank) override { ++activity[rank]; }
   void on_gone(Rank rank, const base::Error& why) override { gone[rank] = why; }
   void on_done(std::uint64_t token, ph_status status) override { done[token] = status; }
-  void on_piece(Rank, std::uint32_t imm) override { names.insert(imm); }
+  void on_fragment(Rank, std::uint32_t imm) override { names.insert(imm); }
 
   std::set<Rank> links;
   std::map<Rank, unsigned> activity;
@@ -178,19 +178,19 @@ class FalseRank {
   bool is_open_ = false;
 };
 
-// A piece of rank 0's, for memory that rank 1 shows by the key 5 from here on.
-inline PostedPiece piece_to_rank_1(TcpRanks& ranks, std::span<const std::byte> source,
-                                   std::span<std::byte> to) {
+// A fragment of rank 0's, for memory that rank 1 shows by the key 5 from here on.
+inline PostedFragment fragment_to_rank_1(TcpRanks& ranks, std::span<const std::byte> source,
+                                         std::span<std::byte> to) {
   ranks[1].transport->regions()[5].publish(
       5, {reinterpret_cast<std::uintptr_t>(to.data()), to.size(), PH_ACCESS_ALL});
-  PostedPiece piece;
-  piece.rank = 1;
-  piece.address = reinterpret_cast<std::uintptr_t>(to.data());
-  piece.key = 5;
-  piece.size_bytes = source.size();
-  piece.source = source.data();
-  piece.token = 1;
-  return piece;
+  PostedFragment fragment;
+  fragment.rank = 1;
+  fragment.address = reinterpret_cast<std::uintptr_t>(to.data());
+  fragment.key = 5;
+  fragment.size_bytes = source.size();
+  fragment.source = source.data();
+  fragment.token = 1;
+  return fragment;
 }
 
 }  // namespace photon::transport::tcp::test

@@ -32,7 +32,7 @@ TEST(TcpSleep, room_in_a_full_socket_ends_it) {
   TcpRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));
   std::vector<std::byte> source(32 << 20, std::byte{1}), to(32 << 20);
-  ASSERT_TRUE(ranks[0].transport->post(piece_to_rank_1(ranks, source, to)));
+  ASSERT_TRUE(ranks[0].transport->post(fragment_to_rank_1(ranks, source, to)));
   std::atomic<bool> is_over = false;
   std::thread reader([&] {
     while (!is_over) ranks[1].transport->poll(ranks[1].news);
@@ -63,28 +63,28 @@ using Memory = std::unique_ptr<std::byte, Freed>;  // zeroed; untouched pages co
 // it has to wake the first.
 TEST(TcpSleep, what_another_thread_has_begun_to_read_ends_it) {
   constexpr std::size_t kBytes = 64 << 20;
-  // They outlive the ranks, which go in the middle of a piece.
+  // They outlive the ranks, which go in the middle of a fragment.
   const Memory source(static_cast<std::byte*>(std::calloc(kBytes, 1)));
   const Memory to(static_cast<std::byte*>(std::calloc(kBytes, 1)));
   TcpRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks[1].transport->regions()[5].publish(
       5, {reinterpret_cast<std::uintptr_t>(to.get()), kBytes, PH_ACCESS_ALL});
-  PostedPiece piece;
-  piece.rank = 1;
-  piece.address = reinterpret_cast<std::uintptr_t>(to.get());
-  piece.key = 5;
-  piece.size_bytes = kBytes;
-  piece.source = source.get();
-  // How much of a piece goes at once is the kernel's affair: when one is over, the next follows.
+  PostedFragment fragment;
+  fragment.rank = 1;
+  fragment.address = reinterpret_cast<std::uintptr_t>(to.get());
+  fragment.key = 5;
+  fragment.size_bytes = kBytes;
+  fragment.source = source.get();
+  // How much of a fragment goes at once is the kernel's affair: when one is over, the next follows.
   const auto keep_sending = [&] {
-    if (ranks[0].news.done.count(piece.token) == 0) return;
-    ++piece.token;
-    ASSERT_TRUE(ranks[0].transport->post(piece));
+    if (ranks[0].news.done.count(fragment.token) == 0) return;
+    ++fragment.token;
+    ASSERT_TRUE(ranks[0].transport->post(fragment));
   };
   ranks[1].transport->arm();
-  piece.token = 1;
-  ASSERT_TRUE(ranks[0].transport->post(piece));
+  fragment.token = 1;
+  ASSERT_TRUE(ranks[0].transport->post(fragment));
   for (int i = 0; i < 24; ++i) {
     ranks.turn();
     keep_sending();
@@ -106,13 +106,13 @@ TEST(TcpSleep, sockets_that_every_poll_has_read_end_it_as_well) {
   ranks[0].transport->regions()[5].publish(
       5, {reinterpret_cast<std::uintptr_t>(&to), sizeof to, PH_ACCESS_ALL});
   const auto write = [&](Rank from, std::uint64_t value) {
-    PostedPiece piece;
-    piece.address = reinterpret_cast<std::uintptr_t>(&to);
-    piece.key = 5;
-    piece.size_bytes = sizeof value;
-    piece.source = reinterpret_cast<const std::byte*>(&value);
-    piece.token = value;
-    EXPECT_TRUE(ranks[from].transport->post(piece));
+    PostedFragment fragment;
+    fragment.address = reinterpret_cast<std::uintptr_t>(&to);
+    fragment.key = 5;
+    fragment.size_bytes = sizeof value;
+    fragment.source = reinterpret_cast<const std::byte*>(&value);
+    fragment.token = value;
+    EXPECT_TRUE(ranks[from].transport->post(fragment));
     while (ranks[from].news.done.count(value) == 0) ranks[from].transport->poll(ranks[from].news);
     EXPECT_EQ(ranks[from].news.done.at(value), PH_OK);
   };

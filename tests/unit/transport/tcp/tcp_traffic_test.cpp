@@ -1,4 +1,4 @@
-// When what was kicked leaves, and what becomes of pieces.
+// When what was kicked leaves, and what becomes of fragments.
 #include "tcp_ranks.hpp"
 #include "wire/record.hpp"
 
@@ -21,15 +21,15 @@ class TcpTraffic : public testing::Test {
         5, {reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), PH_ACCESS_ALL});
     return 5;
   }
-  PostedPiece write(std::span<const std::byte> source, std::span<std::byte> to) {
-    PostedPiece piece;
-    piece.rank = 1;
-    piece.address = reinterpret_cast<std::uintptr_t>(to.data());
-    piece.key = 5;
-    piece.size_bytes = source.size();
-    piece.source = source.data();
-    piece.token = ++tokens_;
-    return piece;
+  PostedFragment write(std::span<const std::byte> source, std::span<std::byte> to) {
+    PostedFragment fragment;
+    fragment.rank = 1;
+    fragment.address = reinterpret_cast<std::uintptr_t>(to.data());
+    fragment.key = 5;
+    fragment.size_bytes = source.size();
+    fragment.source = source.data();
+    fragment.token = ++tokens_;
+    return fragment;
   }
 
   TcpRanks ranks_{2};
@@ -110,18 +110,18 @@ TEST_F(TcpTraffic, kicks_one_after_the_other_share_sends_and_arrive_in_order) {
   ASSERT_TRUE(ranks_.eventually([&] { return has_come(64); }));
 }
 
-// 16 pieces of a peer at a time, whoever is slow.
+// 16 fragments of a peer at a time, whoever is slow.
 TEST_F(TcpTraffic, a_full_queue_says_so_and_has_room_again_after_an_answer) {
   std::vector<std::byte> source(100, std::byte{1}), to(100);
   expose(to);
-  for (std::uint32_t i = 0; i < kMostPieces; ++i)
+  for (std::uint32_t i = 0; i < kMostFragments; ++i)
     ASSERT_TRUE(ranks_[0].transport->post(write(source, to)));
   EXPECT_FALSE(ranks_[0].transport->post(write(source, to)));
-  ASSERT_TRUE(ranks_.eventually([&] { return ranks_[0].news.done.size() == kMostPieces; }));
+  ASSERT_TRUE(ranks_.eventually([&] { return ranks_[0].news.done.size() == kMostFragments; }));
   EXPECT_TRUE(ranks_[0].transport->post(write(source, to)));
 }
 
-TEST_F(TcpTraffic, a_large_piece_is_cut_off_in_its_middle_by_quiesce) {
+TEST_F(TcpTraffic, a_large_fragment_is_cut_off_in_its_middle_by_quiesce) {
   std::vector<std::byte> source(32 << 20, std::byte{1}), to(32 << 20);
   expose(to);
   ASSERT_TRUE(ranks_[0].transport->post(write(source, to)));
@@ -135,11 +135,11 @@ TEST_F(TcpTraffic, a_large_piece_is_cut_off_in_its_middle_by_quiesce) {
   EXPECT_EQ(to, before);
 }
 
-TEST_F(TcpTraffic, a_piece_of_a_size_that_no_frame_holds_is_over_at_once) {
+TEST_F(TcpTraffic, a_fragment_of_a_size_that_no_frame_holds_is_over_at_once) {
   std::vector<std::byte> source(1), to(1);
-  PostedPiece piece = write(source, to);
-  piece.size_bytes = kMostPieceBytes + 1;
-  ASSERT_TRUE(ranks_[0].transport->post(piece));
+  PostedFragment fragment = write(source, to);
+  fragment.size_bytes = kMostFragmentBytes + 1;
+  ASSERT_TRUE(ranks_[0].transport->post(fragment));
   ASSERT_TRUE(ranks_.eventually([&] { return ranks_[0].news.done.size() == 1; }));
   EXPECT_EQ(ranks_[0].news.done[1], PH_ERR_RANGE);
 }

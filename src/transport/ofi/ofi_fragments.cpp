@@ -1,4 +1,4 @@
-#include "transport/ofi/ofi_pieces.hpp"
+#include "transport/ofi/ofi_fragments.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -9,8 +9,8 @@ namespace photon::transport::ofi {
 
 namespace {
 
-// Of one named piece, in a row, by RMA endpoints that ended because we wished it when the piece had
-// failed: that must not hide a fault of the provider's for ever.
+// Of one named fragment, in a row, by RMA endpoints that ended because we wished it when the
+// fragment had failed: that must not hide a fault of the provider's for ever.
 constexpr unsigned kMostFailures = 16;
 
 bool is_refusal(std::int32_t status) noexcept {
@@ -21,27 +21,28 @@ bool is_refusal(std::int32_t status) noexcept {
 }  // namespace
 
 // As check_access() says it, of a registration that its owner has described.
-ph_status Pieces::Grant::check(const PostedPiece& piece) const noexcept {
-  const std::uint64_t offset = piece.address - address;  // below it: larger than any region
-  if (piece.size_bytes > size_bytes || offset > size_bytes - piece.size_bytes) return PH_ERR_RANGE;
-  const std::uint32_t wanted = piece.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
+ph_status Fragments::Grant::check(const PostedFragment& fragment) const noexcept {
+  const std::uint64_t offset = fragment.address - address;  // below it: larger than any region
+  if (fragment.size_bytes > size_bytes || offset > size_bytes - fragment.size_bytes)
+    return PH_ERR_RANGE;
+  const std::uint32_t wanted = fragment.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
   return (access & wanted) != 0 ? PH_OK : PH_ERR_ACCESS;
 }
 
-Pieces::Pieces(std::uint32_t rank, std::size_t slots_count, Words& words)
+Fragments::Fragments(std::uint32_t rank, std::size_t slots_count, Words& words)
     : words_(words), slots_(slots_count) {
   for (std::size_t i = 0; i < slots_count; ++i) {
     slots_[i].operation.rank = rank;
     slots_[i].operation.index = static_cast<std::uint32_t>(i);
-    slots_[i].operation.is_piece = true;
+    slots_[i].operation.is_fragment = true;
   }
 }
 
-Pieces::Slot* Pieces::add(const PostedPiece& piece) noexcept {
+Fragments::Slot* Fragments::add(const PostedFragment& fragment) noexcept {
   for (Slot& slot : slots_) {
     if (slot.state != Slot::State::free) continue;
     slot.state = Slot::State::waits;
-    slot.piece = piece;
+    slot.fragment = fragment;
     slot.failed = slot.number = 0;
     slot.failures = 0;
     return &slot;
@@ -49,13 +50,13 @@ Pieces::Slot* Pieces::add(const PostedPiece& piece) noexcept {
   return nullptr;
 }
 
-void Pieces::ask(RkeyLease& lease, std::uint64_t key) {
+void Fragments::ask(RkeyLease& lease, std::uint64_t key) {
   lease.state = RkeyLease::State::asked;
   say(MessageKind::ask, key);
 }
 
-Pieces::Next Pieces::next(const Slot& slot) {
-  const std::uint64_t key = slot.piece.key;
+Fragments::Next Fragments::next(const Slot& slot) {
+  const std::uint64_t key = slot.fragment.key;
   const auto over = [](ph_status status) {
     return Next{.kind = Next::Kind::over, .place = {}, .rma_endpoint = 0, .status = status};
   };
@@ -83,15 +84,15 @@ Pieces::Next Pieces::next(const Slot& slot) {
   if (slot.is_in_doubt()) return {};  // until the end of that RMA endpoint
   if (slot.failed == granted.rma_endpoint) return {.kind = Next::Kind::fault};
   if (lease.is_tainted) return {};
-  if (const ph_status status = granted.check(slot.piece); status != PH_OK) return over(status);
+  if (const ph_status status = granted.check(slot.fragment); status != PH_OK) return over(status);
   if (slot.has_imm() && room_for_imm() == 0) return {};  // until it has heard of some
-  return {
-      .kind = Next::Kind::go,
-      .place = {granted.begin.address + (slot.piece.address - granted.address), granted.begin.key},
-      .rma_endpoint = granted.rma_endpoint};
+  return {.kind = Next::Kind::go,
+          .place = {granted.begin.address + (slot.fragment.address - granted.address),
+                    granted.begin.key},
+          .rma_endpoint = granted.rma_endpoint};
 }
 
-void Pieces::taken(Slot& slot, std::uint64_t rma_endpoint) {
+void Fragments::taken(Slot& slot, std::uint64_t rma_endpoint) {
   slot.state = Slot::State::under_way;
   slot.rma_endpoint = rma_endpoint;
   if (slot.has_imm()) {
@@ -100,37 +101,37 @@ void Pieces::taken(Slot& slot, std::uint64_t rma_endpoint) {
   }
   first_ = (slot.operation.index + 1) % slots_.size();
   ++under_way_;
-  ++leases_[slot.piece.key].under_way;
+  ++leases_[slot.fragment.key].under_way;
 }
 
-void Pieces::leave(Slot& slot) {
+void Fragments::leave(Slot& slot) {
   slot.state = Slot::State::waits;
   --under_way_;
-  --leases_[slot.piece.key].under_way;
+  --leases_[slot.fragment.key].under_way;
 }
 
 // One that went by an RMA endpoint that has ended since is proved over already.
-void Pieces::recall(Slot& slot) {
+void Fragments::recall(Slot& slot) {
   leave(slot);
-  RkeyLease& lease = leases_[slot.piece.key];
+  RkeyLease& lease = leases_[slot.fragment.key];
   const bool is_of_lease = lease.granted.rma_endpoint == slot.rma_endpoint;
   if (is_of_lease) lease.is_tainted = true;
   if (is_of_lease || slot.is_in_doubt()) want_end_of(slot.rma_endpoint);
 }
 
-void Pieces::want_end_of(std::uint64_t rma_endpoint) {
+void Fragments::want_end_of(std::uint64_t rma_endpoint) {
   if (std::exchange(ending_, rma_endpoint) != rma_endpoint)
     words_.push({MessageKind::given, {.key = 0, .rma_endpoint = rma_endpoint}, 0});
 }
 
-void Pieces::over(Slot& slot) {
+void Fragments::over(Slot& slot) {
   leave(slot);
   if (slot.is_in_doubt()) {
     const std::size_t at = slot.number % kMostNumbers;
     ++told_[at];
-    last_[at] = {slot.number, slot.rma_endpoint, *slot.piece.imm};
+    last_[at] = {slot.number, slot.rma_endpoint, *slot.fragment.imm};
     if (!slot.operation.data) {  // it could not tell by itself
-      say(MessageKind::landed, imm_data(*slot.piece.imm, slot.number));
+      say(MessageKind::landed, imm_data(*slot.fragment.imm, slot.number));
       last_[at] = {};
     }
   }
@@ -141,20 +142,20 @@ void Pieces::over(Slot& slot) {
 // to end before the lease is given back, as after recall(). Only then it is known, too, whether the
 // peer was told of it: so of one with an imm that is asked for, and before the question, which is
 // answered behind it.
-void Pieces::failed(Slot& slot, std::uint64_t rma_endpoint) {
+void Fragments::failed(Slot& slot, std::uint64_t rma_endpoint) {
   const bool was_under_way = slot.state == Slot::State::under_way;
   if (was_under_way) leave(slot);
   slot.failed = rma_endpoint;
   if (was_under_way && slot.is_in_doubt()) want_end_of(rma_endpoint);
-  const auto found = leases_.find(slot.piece.key);
+  const auto found = leases_.find(slot.fragment.key);
   if (found == leases_.end()) return;
   RkeyLease& lease = found->second;
   if (was_under_way && lease.granted.rma_endpoint == rma_endpoint) lease.is_tainted = true;
   if (lease.state == RkeyLease::State::held && lease.granted.rma_endpoint == rma_endpoint)
-    ask(lease, slot.piece.key);
+    ask(lease, slot.fragment.key);
 }
 
-bool Pieces::told(const TellBody& answer) {
+bool Fragments::told(const TellBody& answer) {
   const auto found = leases_.find(answer.key);
   if (found == leases_.end() || found->second.state != RkeyLease::State::asked) return false;
   const bool is_well = answer.status == PH_OK
@@ -175,7 +176,7 @@ bool Pieces::told(const TellBody& answer) {
 
 // One more: it was told. Else it never will be if its RMA endpoint has ended; should we have wished
 // that, it may be a fault of the provider's that it failed.
-void Pieces::learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noexcept {
+void Fragments::learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noexcept {
   if (more > 0) {
     slot.fate = Slot::Fate::told;
     const std::size_t at = slot.number % kMostNumbers;
@@ -188,11 +189,11 @@ void Pieces::learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noex
   }
 }
 
-// A piece that was over and well before its peer has heard of it: if the RMA endpoint ended then, a
-// NIC may have thrown away what it had to tell. The peer hears of pieces in the order of their
-// ends, so one less than we know of is the latest of that number, and none in doubt was heard after
-// it.
-bool Pieces::learn(const ToldBody& heard) {
+// A fragment that was over and well before its peer has heard of it: if the RMA endpoint ended
+// then, a NIC may have thrown away what it had to tell. The peer hears of fragments in the order of
+// their ends, so one less than we know of is the latest of that number, and none in doubt was heard
+// after it.
+bool Fragments::learn(const ToldBody& heard) {
   std::array<std::int32_t, kMostNumbers> more{};
   for (std::size_t at = 0; at < more.size(); ++at)
     more[at] = static_cast<std::int32_t>(heard.told[at] - told_[at]);
@@ -212,13 +213,13 @@ bool Pieces::learn(const ToldBody& heard) {
   return true;
 }
 
-bool Pieces::seen(std::uint64_t count) {
+bool Fragments::seen(std::uint64_t count) {
   if (count < seen_ || count + lost_ > with_imm_) return false;
   seen_ = count;
   return true;
 }
 
-std::size_t Pieces::room_for_imm() const noexcept {
+std::size_t Fragments::room_for_imm() const noexcept {
   std::uint64_t from_oldest = 0;  // in doubt on
   for (const Slot& slot : slots_)
     if (slot.is_in_doubt()) from_oldest = std::max(from_oldest, with_imm_ + 1 - slot.number);
@@ -227,7 +228,7 @@ std::size_t Pieces::room_for_imm() const noexcept {
   return std::min<std::size_t>(slots_.size() - unheard, kMostNumbers - from_oldest);
 }
 
-std::size_t Pieces::imm_room() const noexcept {
+std::size_t Fragments::imm_room() const noexcept {
   const auto waiting =
       static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
         return slot.state == Slot::State::waits && slot.has_imm();
@@ -237,14 +238,14 @@ std::size_t Pieces::imm_room() const noexcept {
 }
 
 // Not one that we have given back meanwhile, nor one that ended with its RMA endpoint.
-void Pieces::called_back(std::uint64_t key) {
+void Fragments::called_back(std::uint64_t key) {
   const auto found = leases_.find(key);
   if (found != leases_.end() && found->second.state == RkeyLease::State::held)
     found->second.state = RkeyLease::State::called;
 }
 
 // What is under way by it fails, and waits for the answer.
-void Pieces::rma_endpoint_ended(std::uint64_t rma_endpoint) {
+void Fragments::rma_endpoint_ended(std::uint64_t rma_endpoint) {
   for (auto one = leases_.begin(); one != leases_.end();) {
     auto& [key, lease] = *one;
     const bool is_by_it =
@@ -259,18 +260,18 @@ void Pieces::rma_endpoint_ended(std::uint64_t rma_endpoint) {
   }
 }
 
-bool Pieces::is_waiting() const noexcept {
+bool Fragments::is_waiting() const noexcept {
   return std::any_of(slots_.begin(), slots_.end(),
                      [](const Slot& slot) { return slot.state == Slot::State::waits; });
 }
 
-bool Pieces::is_wanted(std::uint64_t key) const noexcept {
+bool Fragments::is_wanted(std::uint64_t key) const noexcept {
   return std::any_of(slots_.begin(), slots_.end(), [key](const Slot& slot) {
-    return slot.state == Slot::State::waits && slot.piece.key == key;
+    return slot.state == Slot::State::waits && slot.fragment.key == key;
   });
 }
 
-void Pieces::tidy() {
+void Fragments::tidy() {
   for (auto one = leases_.begin(); one != leases_.end();) {
     auto& [key, lease] = *one;
     const bool is_held = lease.state == RkeyLease::State::held;
@@ -294,7 +295,7 @@ void Pieces::tidy() {
   }
 }
 
-void Pieces::give_all() {
+void Fragments::give_all() {
   for (Slot& slot : slots_)  // nobody will hear of them, and nothing is asked for them any more
     if (slot.state == Slot::State::waits) slot.state = Slot::State::free;
   for (auto& [key, lease] : leases_)
@@ -302,11 +303,11 @@ void Pieces::give_all() {
   tidy();
 }
 
-void Pieces::remember(std::uint64_t key) noexcept {
+void Fragments::remember(std::uint64_t key) noexcept {
   if (!has_used(key)) used_[used_count_++ % used_.size()] = key;
 }
 
-bool Pieces::has_used(std::uint64_t key) const noexcept {
+bool Fragments::has_used(std::uint64_t key) const noexcept {
   return std::find(used_.begin(), used_.end(), key) != used_.end();
 }
 

@@ -1,6 +1,6 @@
-// Our pieces that are under way to one peer, by the token that travels with them.
-// Invariant: at most kMostPieces; a token names one piece for ever, so that an answer that comes
-// twice, or was made up, names none. Owner: TcpTransport.
+// Our fragments that are under way to one peer, by the token that travels with them.
+// Invariant: at most kMostFragments; a token names one fragment for ever, so that an answer that
+// comes twice, or was made up, names none. Owner: TcpTransport.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 
 namespace photon::transport::tcp {
 
-class Pieces {
+class Fragments {
  public:
   struct Slot {
-    PostedPiece piece;
+    PostedFragment fragment;
     std::uint64_t token = 0;  // 0: free
   };
 
   // Null: all are under way.
-  const Slot* add(const PostedPiece& piece) noexcept {
+  const Slot* add(const PostedFragment& fragment) noexcept {
     for (Slot& slot : slots_) {
       if (slot.token != 0) continue;
       const auto index = static_cast<std::uint64_t>(&slot - slots_.data());
-      slot = {piece, ++count_ << 8 | index};
+      slot = {fragment, ++count_ << 8 | index};
       return &slot;
     }
     return nullptr;
@@ -39,10 +39,10 @@ class Pieces {
     return &slots_[index];
   }
   static void end(Slot& slot) noexcept { slot = {}; }
-  std::array<Slot, kMostPieces>& all() noexcept { return slots_; }
+  std::array<Slot, kMostFragments>& all() noexcept { return slots_; }
 
  private:
-  std::array<Slot, kMostPieces> slots_{};
+  std::array<Slot, kMostFragments> slots_{};
   std::uint64_t count_ = 0;
 };
 

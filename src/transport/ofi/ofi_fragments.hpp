@@ -1,29 +1,30 @@
-// Our pieces to one peer, and the leases of its memory that they go by (docs/ofi.md, Pieces).
+// Our fragments to one peer, and the leases of its memory that they go by (docs/ofi.md, Fragments).
 //
-//   piece:  free -- add() --> waits -- taken() --> under way -- over() --> free
+//   fragment:  free -- add() --> waits -- taken() --> under way -- over() --> free
 //                               ^ ------ failed(), recall() ------ |
 //                             waits -- refused --> free
 //                             recall(): our own RMA endpoint has ended under it
 //           a named one that waits again is in doubt until its peer has said, after the end of its
 //           RMA endpoint there, whether it was told of it: then it is over, or goes once more
 //
-//   lease:  none -- a piece waits: ask --> asked -- told() yes --> held
+//   lease:  none -- a fragment waits: ask --> asked -- told() yes --> held
 //                                          asked -- told() no ---> refused --> none
-//           held -- the last piece is over, and the key is new: given --> none
-//           held -- called_back() --> called -- no piece is under way: given --> none
-//           held -- a piece by that RMA endpoint failed: ask --> asked
-//           held, called -- rma_endpoint_ended() --> none, or asked if a piece is under way
-//   tainted: a piece of it was recalled, or failed. Nothing goes by it, nor is it given back, until
+//           held -- the last fragment is over, and the key is new: given --> none
+//           held -- called_back() --> called -- no fragment is under way: given --> none
+//           held -- a fragment by that RMA endpoint failed: ask --> asked
+//           held, called -- rma_endpoint_ended() --> none, or asked if a fragment is under way
+//   tainted: a fragment of it was recalled, or failed. Nothing goes by it, nor is it given back,
+//   until
 //            its RMA endpoint has ended: the peer is told to, or does it as nothing is given back.
 //
 // A key that is asked for a second time is kept until it is called back: memory that is used once,
 // as in a rendezvous, is given back before its owner wants it, and what is used frequently is asked
 // for twice in all.
-// Invariants: a piece goes only while its lease is held, so that no `given` leaves while one is
+// Invariants: a fragment goes only while its lease is held, so that no `given` leaves while one is
 // under way; at most one `ask` for a key is unanswered. Leases are at most what the peer granted
-// and a piece each. Of pieces with an imm that the peer has not said to have heard of, nor never to
-// hear of, there are as many as slots at most; and kMostNumbers from the oldest in doubt on. Owner:
-// OfiPeer, under the transport's lock.
+// and a fragment each. Of fragments with an imm that the peer has not said to have heard of, nor
+// never to hear of, there are as many as slots at most; and kMostNumbers from the oldest in doubt
+// on. Owner: OfiPeer, under the transport's lock.
 #pragma once
 
 #include <array>
@@ -50,11 +51,11 @@ struct Word {
 };
 using Words = base::RingQueue<Word>;
 
-class Pieces {
+class Fragments {
  public:
   struct Slot {
     enum class State : std::uint8_t { free, waits, under_way } state = State::free;
-    PostedPiece piece;
+    PostedFragment fragment;
     Operation operation;
     std::uint64_t rma_endpoint = 0;  // it is under way by, or was the last time
     std::uint64_t failed = 0;        // it has failed by this RMA endpoint; 0: it has not
@@ -63,14 +64,14 @@ class Pieces {
     enum class Fate : std::uint8_t { in_doubt, told, lost } fate = Fate::in_doubt;
     unsigned failures = 0;
 
-    bool has_imm() const noexcept { return piece.imm.has_value(); }
+    bool has_imm() const noexcept { return fragment.imm.has_value(); }
     bool was_told() const noexcept { return number != 0 && fate == Fate::told; }
     bool is_lost() const noexcept { return number != 0 && fate == Fate::lost; }
     bool is_in_doubt() const noexcept {
       return state != State::free && number != 0 && fate == Fate::in_doubt;
     }
   };
-  // What a piece that waits has before it.
+  // What a fragment that waits has before it.
   struct Next {
     enum class Kind : std::uint8_t {
       wait,
@@ -84,22 +85,22 @@ class Pieces {
   };
 
   // What there is to say is put into `words`, which outlive it.
-  Pieces(std::uint32_t rank, std::size_t slots_count, Words& words);
+  Fragments(std::uint32_t rank, std::size_t slots_count, Words& words);
 
   // Null: all slots are in use.
-  Slot* add(const PostedPiece& piece) noexcept;
+  Slot* add(const PostedFragment& fragment) noexcept;
   std::span<Slot> slots() noexcept { return slots_; }
   // Whose turn it is: who went last comes last, so that a full provider keeps none out.
   std::size_t first() const noexcept { return first_; }
   Slot& slot(std::uint32_t index) noexcept { return slots_[index]; }
   std::size_t under_way() const noexcept { return under_way_; }
-  // Some piece has not begun.
+  // Some fragment has not begun.
   bool is_waiting() const noexcept;
 
   Next next(const Slot& slot);
   // What it is to tell its peer, if it goes now.
   std::uint64_t data(const Slot& slot) const noexcept {
-    return imm_data(*slot.piece.imm, with_imm_ + 1);
+    return imm_data(*slot.fragment.imm, with_imm_ + 1);
   }
   void taken(Slot& slot, std::uint64_t rma_endpoint);
   // It has landed: its memory is not touched any more.
@@ -117,8 +118,9 @@ class Pieces {
   bool told(const TellBody& answer);
   // The peer has heard of so many. False: it says nonsense.
   bool seen(std::uint64_t count);
-  // What the peer has heard from pieces of ours, and by which RMA endpoints it hears no more: what
-  // is in doubt is told or lost, and what it should have heard is said. False: it says nonsense.
+  // What the peer has heard from fragments of ours, and by which RMA endpoints it hears no more:
+  // what is in doubt is told or lost, and what it should have heard is said. False: it says
+  // nonsense.
   bool learn(const ToldBody& heard);
   // How many named ones more could go at once, if those that wait did.
   std::size_t imm_room() const noexcept;
@@ -139,7 +141,7 @@ class Pieces {
     Place begin;  // of `address`
     std::uint64_t rma_endpoint = 0;
 
-    ph_status check(const PostedPiece& piece) const noexcept;
+    ph_status check(const PostedFragment& fragment) const noexcept;
   };
   struct RkeyLease {
     enum class State : std::uint8_t { asked, held, called, refused } state = State::asked;
@@ -166,7 +168,7 @@ class Pieces {
   std::size_t first_ = 0;
   std::map<std::uint64_t, RkeyLease> leases_;  // by key
   std::uint64_t ending_ = 0;    // the latest RMA endpoint that we have told its owner to end
-  std::uint64_t with_imm_ = 0;  // pieces that went with an imm, each time
+  std::uint64_t with_imm_ = 0;  // fragments that went with an imm, each time
   std::uint64_t seen_ = 0;      // of them the peer has said to have heard of
   std::uint64_t lost_ = 0;      // and these it never will
   std::array<std::uint32_t, kMostNumbers> told_{};  // it was told of, by their numbers,
