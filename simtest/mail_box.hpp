@@ -185,7 +185,7 @@ struct MailPlace {
   std::uint64_t most_read_bytes = 0;  // the largest
   std::uint64_t empty_count = 0;      // messages without bytes that were counted, and so:
   std::uint64_t shared_count = 0;     // those that share their place
-  bool may_lack = false;              // such messages may have gone uncounted: a rewind, a farewell
+  bool may_lack = false;              // such messages may have gone uncounted: a rewind, a bye
 
   MailBox* open() noexcept {
     return lives.empty() || !lives.back().is_open() ? nullptr : &lives.back();

@@ -72,7 +72,7 @@ class MailBoxes {
   void took_none(MailBox& box, ph_status status);
 
   // ---- the ends of ranks, lanes and runs (mail_ends.cpp)
-  void gone(const Endpoint& end);  // before its farewell: its mailboxes close
+  void gone(const Endpoint& end);  // before its bye: its mailboxes close
   void left(const Endpoint& end);  // it is over: nothing of the library's touches its memory
   void died(ph_rank rank);         // the same, but that a network may still read into it
   bool is_settled(const MailPlace& place) const;

@@ -100,7 +100,7 @@ void Oracle::expect_status(const Operation& op, ph_status status) {
   if (op.is_alone() && status == PH_OK && !reaches_alone_)
     return report("status", op.text() + ": was accepted, though no way goes without its target");
   if (status == op.must_fail || (status == PH_ERR_KEY && op.may_fail)) return;
-  if (is_farewell(op, status)) return;
+  if (is_bye(op, status)) return;
   if (!is_refused_by_call(op.step->fault) && (status == PH_OK || status == PH_AGAIN)) return;
   report("status", op.text() + ": the call said " + std::to_string(status) + ", expected was " +
                        std::to_string(op.must_fail));

@@ -190,8 +190,8 @@ class Oracle {
   bool can_be_meant(const Operation& op, const Endpoint& at, const ph_completion& one);
   bool may_fail_with(const Operation& op, ph_status status);
   bool may_lack_way(const Operation& op);
-  bool is_farewell(const Operation& op, ph_status status);
-  void check_farewell(const Endpoint& end, ph_status status, bool is_explained);
+  bool is_bye(const Operation& op, ph_status status);
+  void check_bye(const Endpoint& end, ph_status status, bool is_explained);
   void told(const Endpoint& at, ph_rank peer);
   bool has_arrived(const Operation& op);
   bool was_told_of(const Operation& op);

@@ -20,7 +20,7 @@ bool Oracle::may_lack_way(const Operation& op) {
 }
 
 bool Oracle::may_fail_with(const Operation& op, ph_status status) {
-  if (is_farewell(op, status)) return true;
+  if (is_bye(op, status)) return true;
   // The way to a rank that goes may be found gone before its end is known.
   const bool is_goer = op.target() != op.initiator && may_lack_way(op);
   if (op.is_alone() && status == PH_ERR_SYSTEM && is_goer && reaches_alone_) return true;
@@ -28,15 +28,15 @@ bool Oracle::may_fail_with(const Operation& op, ph_status status) {
 }
 
 void Oracle::local_failed(Operation& op, const ph_completion& one) {
-  const bool is_farewell_now = is_farewell(op, one.status);
+  const bool is_bye_now = is_bye(op, one.status);
   // The data has landed: that is not taken back, but the id may be lost with a rank that leaves.
   // A dead target takes with it the news that all had come, and so does a lost link; that a ledger
   // has room for a notice is no word of what becomes of it then.
-  const bool is_death = is_farewell_now && (one.status == PH_ERR_PEER || op.link_lost);
+  const bool is_death = is_bye_now && (one.status == PH_ERR_PEER || op.link_lost);
   const bool is_final = (op.has(PH_NOTICE_ACCEPTED) && !is_death) || op.has(PH_DELIVERED) ||
-                        (!is_farewell_now && !is_put(*op.step));
+                        (!is_bye_now && !is_put(*op.step));
   const bool is_second = op.error_seen || (op.local_seen && is_final);
-  const bool was_done = (op.remote_seen && !is_death) || (op.landed_at != 0 && !is_farewell_now);
+  const bool was_done = (op.remote_seen && !is_death) || (op.landed_at != 0 && !is_bye_now);
   if (is_second || was_done || !may_fail_with(op, one.status)) {
     return report(is_second ? "twice" : "status",
                   op.text() + " yields a " + text_of(one) + ", expected status " +
@@ -63,9 +63,9 @@ bool Oracle::can_be_meant(const Operation& op, const Endpoint& at, const ph_comp
   if (op.target() != one.peer || op.error_seen) return false;
   const bool is_lost = op.link_lost || dead_[op.target()];
   const bool is_silent = op.has(PH_NO_LCE) || acting_verb(*op.step) == Verb::notify;
-  if (is_lost && is_farewell(op, one.status)) return op.accepted && is_silent;
+  if (is_lost && is_bye(op, one.status)) return op.accepted && is_silent;
   if (acting_verb(*op.step) == Verb::notify)
-    return op.accepted && !op.remote_seen && is_farewell(op, one.status);
+    return op.accepted && !op.remote_seen && is_bye(op, one.status);
   return op.may_be_refused() && one.status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
 }
 

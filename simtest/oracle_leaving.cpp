@@ -14,7 +14,7 @@
 
 namespace photon::simtest {
 
-// A leaver says good-bye to those it has met; the others hear from the bootstrap that it left.
+// A leaver says bye to those it has met; the others hear from the bootstrap that it left.
 bool Oracle::may_be_gone(const Endpoint& peer, ph_status status) {
   if (peer.rank == PH_ANY_RANK) {
     for (ph_rank rank = 0; rank < ranks_; ++rank)
@@ -26,8 +26,8 @@ bool Oracle::may_be_gone(const Endpoint& peer, ph_status status) {
          (dead_[peer.rank] && status == PH_ERR_PEER);
 }
 
-// The keys of one that leaves are stale before all have read its good-bye.
-bool Oracle::is_farewell(const Operation& op, ph_status status) {
+// The keys of one that leaves are stale before all have read its bye.
+bool Oracle::is_bye(const Operation& op, ph_status status) {
   if (op.target() >= ranks_) return false;
   const bool is_stale = is_leaving(op.target()) && status == PH_ERR_KEY && op.size_bytes() != 0;
   return is_stale || may_be_gone({op.target(), op.lane}, status) ||
@@ -51,7 +51,7 @@ void Oracle::left(const Endpoint& end, ph_status status, bool is_explained) {
   if (failed()) return;
   ++events_;
   note(end, "left = " + std::to_string(status));
-  check_farewell(end, status, is_explained);
+  check_bye(end, status, is_explained);
   for (Operation& op : operations_) {
     if (failed() || !op.is_from(end) || !op.accepted || std::exchange(op.is_closed, true)) continue;
     // All sources may be reused, all that was asked for has come.
@@ -70,7 +70,7 @@ void Oracle::left(const Endpoint& end, ph_status status, bool is_explained) {
 
 // What ph_finalize() of a leaver says, or ph_lane_close(): an error that nobody had heard of, if
 // there is one.
-void Oracle::check_farewell(const Endpoint& end, ph_status status, bool is_explained) {
+void Oracle::check_bye(const Endpoint& end, ph_status status, bool is_explained) {
   const std::string whose = "rank " + std::to_string(end.rank) +
                             (end.lane == 0 ? "" : ", " + name_of_lane(end.lane)) + ": ";
   // The call may tell here that a dead peer had not read all that was sent to it.

@@ -78,7 +78,7 @@ void Generator::add_losses() {
   }
 }
 
-// Not behind a good-bye.
+// Not behind a bye.
 void Generator::add_somewhere(ph_rank rank, const Step& step) {
   auto& steps = program_.steps[rank];
   const bool leaves = !shape_.leavers.empty() && shape_.leavers[rank];

@@ -60,7 +60,7 @@ void Generator::send_by_lanes(ph_rank rank, std::uint64_t percent) {
   }
 }
 
-// Half of them are opened before anything else. A good-bye stays the last step.
+// Half of them are opened before anything else. A bye stays the last step.
 void Generator::open_and_close(ph_rank rank, std::uint32_t lane, std::uint64_t close_percent) {
   auto& steps = program_.steps[rank];
   const bool leaves = !shape_.leavers.empty() && shape_.leavers[rank];

@@ -69,7 +69,7 @@ void Generator::add_lending() {
   }
 }
 
-// Not behind a good-bye.
+// Not behind a bye.
 void Generator::add_lending_at(ph_rank rank, const Step& step) {
   auto& steps = program_.steps[rank];
   const bool leaves = !shape_.leavers.empty() && shape_.leavers[rank];

@@ -43,7 +43,7 @@ void Generator::let_some_go_alone() {
     }
 }
 
-// Not behind a good-bye.
+// Not behind a bye.
 void Generator::insert_drawn(ph_rank rank, Step step) {
   auto& steps = program_.steps[rank];
   const bool leaves = !shape_.leavers.empty() && shape_.leavers[rank];

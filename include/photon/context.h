@@ -159,7 +159,7 @@ typedef enum ph_contact_state {
  * id is posted, and nothing completes.
  * Effect:    PH_OK says that the link was made or existed; whether the peer has answered
  *            ph_peer_state() tells after probes of both. A rank that was contacted hears our
- *            good-bye when we finalize, and its end is an error of a wait for it alone.
+ *            bye when we finalize, and its end is an error of a wait for it alone.
  * Status:    PH_OK, PH_ERR_RANK, PH_ERR_PEER and PH_ERR_DEPARTED (it has ended), PH_ERR_NOT_FOUND
  *            (its address is not known here: ph_connect() takes it), PH_ERR_MEMORY, PH_ERR_SYSTEM,
  *            PH_ERR_STATE, PH_ERR_FORKED.

@@ -271,7 +271,7 @@ base::Result<> DatagramBoot::set_gone(Rank rank) {
   if (peer.seen == Seen::gone) return {};
   // What it sent before it ended lies in our socket already: datagrams are delivered on sending.
   if (auto drained = drain_socket(); !drained) return drained;
-  if (peer.seen == Seen::gone) return {};  // a farewell was among it
+  if (peer.seen == Seen::gone) return {};  // a bye was among it
   if (peer.pidfd) watch_.remove(peer.pidfd.get());
   if (!peer.outbox.empty()) watch_.remove(peer.socket.get());
   peer.seen = Seen::gone;
@@ -307,7 +307,7 @@ base::Result<> DatagramBoot::leave() {
   base::Result<> outcome;  // of the first who cannot be told; all others are
   while (const auto message = inbox_.pop()) {
     if (message->kind == Message::Kind::gone || !passes_descriptors(message->from)) continue;
-    auto told = post(message->from, Kind::farewell, {});
+    auto told = post(message->from, Kind::bye, {});
     if (!told && outcome) outcome = told.error();
   }
   if (side_channel_) side_channel_->leave();
@@ -356,10 +356,10 @@ std::optional<Rank> DatagramBoot::accept(Arrival arrival, std::span<const std::b
     return std::nullopt;
   }
   if (introduces) return header.from;
-  if (header.kind == static_cast<std::uint32_t>(Kind::farewell) ||
+  if (header.kind == static_cast<std::uint32_t>(Kind::bye) ||
       header.kind == static_cast<std::uint32_t>(Kind::refusal)) {
     Peer& peer = peers_[header.from];
-    (header.kind == static_cast<std::uint32_t>(Kind::farewell) ? peer.left : peer.refused) = true;
+    (header.kind == static_cast<std::uint32_t>(Kind::bye) ? peer.left : peer.refused) = true;
     return header.from;
   }
   inbox_.push(

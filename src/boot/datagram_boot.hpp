@@ -8,9 +8,9 @@
 // A rank, seen from here (each of the two may come first, where addresses are handed around):
 //   unknown -- place() --> known;  unknown -- its introduction: on_address() --> known
 // A peer within the host; gone is told once, after its last message:
-//   silent -send, message-> met -process ended, socket refused, farewell-> gone
+//   silent -send, message-> met -process ended, socket refused, bye-> gone
 //
-// Who leaves shuts its socket to new messages and answers those it has not read with a farewell.
+// Who leaves shuts its socket to new messages and answers those it has not read with a bye.
 #pragma once
 
 #include <array>
@@ -93,7 +93,7 @@ class DatagramBoot : public Boot {
 
  private:
   enum class Seen { silent, met, gone };
-  enum class Kind : std::uint32_t { message, farewell, introduction, refusal };
+  enum class Kind : std::uint32_t { message, bye, introduction, refusal };
   // What of endpoint info is needed to meet its rank: kept small, there is one for every rank of
   // the job.
   struct Known {

@@ -56,7 +56,7 @@ base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text,
   auto inbox = Inbox::create();
   auto watch = Watch::create();
   if (!inbox || !watch) {
-    ::shutdown(claimed->fd.get(), SHUT_RDWR);  // as hang_up()
+    ::shutdown(claimed->fd.get(), SHUT_RDWR);  // as close_channel()
     return !inbox ? inbox.error() : watch.error();
   }
   std::unique_ptr<LaunchBoot> boot(
@@ -67,9 +67,9 @@ base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text,
 
 // A wrapper or a child of this process may hold the socket, too: the launcher hears of the end
 // nevertheless, after what was said before.
-LaunchBoot::~LaunchBoot() { hang_up(); }
+LaunchBoot::~LaunchBoot() { close_channel(); }
 
-void LaunchBoot::hang_up() {
+void LaunchBoot::close_channel() {
   if (!socket_) return;
   ::shutdown(socket_.get(), SHUT_RDWR);
   socket_.reset();
@@ -115,7 +115,7 @@ base::Result<Sent> LaunchBoot::post(ph_launch_header header, std::span<const std
   auto sent = outbox_.post(socket_.get(), {.header = bytes_of(header), .body = body, .fds = fds});
   if (!sent) return sent;
   if (*sent == Sent::gone) {
-    pump();  // why it hung up may be among what it said before
+    pump();  // why it closed the connection may be among what it said before
     lose("the launcher ended");
     return lost_error();
   }
@@ -369,7 +369,7 @@ void LaunchBoot::lose(std::string why) {
   if (!lost_.empty()) return;
   lost_ = std::move(why);
   watch_.remove(socket_.get());
-  hang_up();
+  close_channel();
   outbox_ = {};
   inbox_.set_readable(true);
 }

@@ -90,7 +90,7 @@ class LaunchBoot final : public Boot {
 
   base::Result<bool> say_leave(std::span<const int> fds);
   std::uint32_t watched_events() const;
-  void hang_up();
+  void close_channel();
 
   base::UniqueFd socket_;
   bool is_next_;

@@ -42,10 +42,10 @@ SideFrameReader::Step SideFrameReader::next(int socket) {
   if (!has_head_) {
     const Step whole = fill(socket, std::as_writable_bytes(std::span(&head_, 1)));
     if (whole != Step::message) return whole;
-    const bool is_farewell = head_.kind == SideFrameKind::farewell && head_.size_bytes == 0;
+    const bool is_bye = head_.kind == SideFrameKind::bye && head_.size_bytes == 0;
     const bool is_message =
         head_.kind == SideFrameKind::message && head_.size_bytes <= kMaxMessageBytes;
-    if (is_farewell) return Step::farewell;
+    if (is_bye) return Step::bye;
     if (!is_message) return Step::garbage;
     body_.resize(head_.size_bytes);
     has_head_ = true;

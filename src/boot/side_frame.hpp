@@ -1,10 +1,10 @@
 // What travels on a connection of the side_channel once both sides have proved themselves: messages
-// one way, and a farewell either way.
+// one way, and a bye either way.
 //
 //   SideFrameWriter: queued -- the socket takes it --> sent        (whole messages wait, the first
 //   may be
 //                                                           partly sent)
-//   SideFrameReader:  head -- 8 bytes --> body -- its bytes --> message, farewell;  garbage: for
+//   SideFrameReader:  head -- 8 bytes --> body -- its bytes --> message, bye;  garbage: for
 //   good
 //
 // Owner: TcpSideChannel. Threads: one.
@@ -22,7 +22,7 @@
 
 namespace photon::boot {
 
-enum class SideFrameKind : std::uint32_t { message = 1, farewell = 2 };
+enum class SideFrameKind : std::uint32_t { message = 1, bye = 2 };
 
 struct SideFrameHead {
   SideFrameKind kind = SideFrameKind::message;
@@ -34,7 +34,7 @@ static_assert(sizeof(SideFrameHead) == 8 &&
 class SideFrameWriter {
  public:
   bool empty() const { return waiting_.empty(); }
-  // False: as many wait as may, nothing was kept. A farewell is always kept.
+  // False: as many wait as may, nothing was kept. A bye is always kept.
   bool push(SideFrameKind kind, std::span<const std::byte> body);
   // taken: nothing waits any more. full: the rest waits for the socket. gone: all dropped.
   Sent flush(int socket);
@@ -47,11 +47,11 @@ class SideFrameWriter {
 class SideFrameReader {
  public:
   enum class Step : std::uint8_t {
-    waits,     // for more bytes
-    message,   // body() is it, until the next call
-    farewell,  // the other side left in order
-    ended,     // the connection has, without a farewell
-    garbage,   // no rank of this library sends that
+    waits,    // for more bytes
+    message,  // body() is it, until the next call
+    bye,      // the other side left in order
+    ended,    // the connection has, without a bye
+    garbage,  // no rank of this library sends that
   };
 
   Step next(int socket);

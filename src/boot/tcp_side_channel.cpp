@@ -50,7 +50,7 @@ TcpSideChannel::~TcpSideChannel() {
     ::shutdown(socket.get(), SHUT_WR);
     for (int i = 0; i < kMostReads; ++i)
       if (::recv(socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
-    hang_up(socket);
+    close_socket(socket);
   };
   for (auto& [rank, peer] : peers_)
     if (peer.out) close(peer.out->socket);
@@ -113,15 +113,15 @@ bool TcpSideChannel::has_left(Rank rank) const {
 void TcpSideChannel::leave() {
   leaving_ = true;
   for (auto& [number, way] : ways_in_) {
-    SideFrameWriter farewell;
-    farewell.push(SideFrameKind::farewell, {});
-    if (way.state != WayIn::State::pending) static_cast<void>(farewell.flush(way.socket.get()));
+    SideFrameWriter bye;
+    bye.push(SideFrameKind::bye, {});
+    if (way.state != WayIn::State::pending) static_cast<void>(bye.flush(way.socket.get()));
   }
   std::vector<Rank> met;
   for (auto& [rank, peer] : peers_)
     if (peer.out && peer.out->state != WayOut::State::over) met.push_back(rank);
   for (const Rank rank : met) {
-    peers_[rank].out->frames.push(SideFrameKind::farewell, {});
+    peers_[rank].out->frames.push(SideFrameKind::bye, {});
     flush(rank);
   }
 }
@@ -142,10 +142,10 @@ void TcpSideChannel::tell_gone(Rank rank) {
   if (peer.out) {
     peer.out->state = WayOut::State::over;
     peer.out->frames = {};
-    hang_up(peer.out->socket);
+    close_socket(peer.out->socket);
   }
   if (const auto way = ways_in_.find(peer.in); way != ways_in_.end()) {
-    hang_up(way->second.socket);
+    close_socket(way->second.socket);
     ways_in_.erase(way);
   }
   peer.in = 0;
@@ -169,7 +169,7 @@ void TcpSideChannel::expel(Rank rank, const char* why) {
 
 // Not by closing alone: where a forked child has the descriptor too, it would stay watched, and the
 // connection would stay open.
-void TcpSideChannel::hang_up(base::UniqueFd& socket) {
+void TcpSideChannel::close_socket(base::UniqueFd& socket) {
   if (socket) watch_.remove(socket.get());
   if (socket) ::shutdown(socket.get(), SHUT_RDWR);
   socket.reset();

@@ -3,12 +3,12 @@
 // tcp_side_channel_dial.cpp (the ways out), tcp_side_channel_pending.cpp (who comes in),
 // tcp_side_channel_clock.cpp (deadlines and silent hosts).
 //
-//   a way out:  dialing -- connected --> handshake -- welcome --> open -- farewell, end --> over
+//   a way out:  dialing -- connected --> handshake -- welcome --> open -- bye, end --> over
 //                  ^  | no answer          | thrown out                                     ^
 //                  |  v                    v                                                |
 //                  pausing  <--------------+ -- six times no answer, nobody listens, no proof +
 //     Each of its addresses is dialed in turn before that counts once.
-//   a way in:   pending -- hello, proof --> proven -- first message or farewell --> seated --> over
+//   a way in:   pending -- hello, proof --> proven -- first message or bye --> seated --> over
 //                  +-- garbage, silence, no proof, too many --> refused, counted
 //   a rank:     unknown -- a way out, or one seated --> known -- no way is left, or it said on
 //               its way out that it leaves --> gone: told once, after its last message
@@ -98,7 +98,7 @@ class TcpSideChannel {
     std::optional<Handshake> handshake;
     Tries tries;  // begun with the first attempt
     SideFrameWriter frames;
-    SideFrameReader answers;  // a farewell, if any
+    SideFrameReader answers;  // a bye, if any
     unsigned failed = 0;      // rounds through its addresses
     unsigned unanswered = 0;  // those that tell of a rank that is out of reach
     // pausing: dials then; dialing: gives up then; handshake: so, if other addresses are left
@@ -160,7 +160,7 @@ class TcpSideChannel {
 
   void settle(Rank rank);
   void tell_gone(Rank rank);
-  void hang_up(base::UniqueFd& socket);
+  void close_socket(base::UniqueFd& socket);
 
   const base::Config config_;
   const base::Log log_;

@@ -57,10 +57,10 @@ void TcpSideChannel::dial(Rank to) {
 // Its next address, soon: not from here, for we may have been called by dial().
 void TcpSideChannel::dial_failed(Rank to, int trouble) {
   WayOut& way = *peers_[to].out;
-  hang_up(way.socket);
+  close_socket(way.socket);
   way.handshake.reset();
   way.state = WayOut::State::pausing;
-  // A host that hangs up after another one was silent has proved nothing either.
+  // A host that closes the connection after another one was silent has proved nothing either.
   const bool has_hung_up = way.unreached_ns == 0 && way.tries.trouble() == Tries::kSilent;
   if (trouble == Tries::kStranger || trouble == Tries::kSilent || has_hung_up)
     way.unreached_ns = way.answered_ns;
@@ -141,15 +141,14 @@ void TcpSideChannel::shake_hands(Rank to) {
   hear_answers(to);  // it may have left before it welcomed us
 }
 
-// Nothing comes that way but a farewell.
+// Nothing comes that way but a bye.
 void TcpSideChannel::hear_answers(Rank to) {
   Peer& peer = peers_[to];
   if (!peer.out || peer.out->state != WayOut::State::open) return;
   switch (peer.out->answers.next(peer.out->socket.get())) {
     case SideFrameReader::Step::waits: return;
-    case SideFrameReader::Step::farewell: peer.left = true; return end_out(to, "has left");
-    case SideFrameReader::Step::ended:
-      return end_out(to, "closed its connection without a farewell");
+    case SideFrameReader::Step::bye: peer.left = true; return end_out(to, "has left");
+    case SideFrameReader::Step::ended: return end_out(to, "closed its connection without a bye");
     case SideFrameReader::Step::message:
     case SideFrameReader::Step::garbage:
       return end_out(to, "sent what no rank of this library sends");
@@ -171,7 +170,7 @@ void TcpSideChannel::flush(Rank to) {
 void TcpSideChannel::end_out(Rank to, const char* why) {
   Peer& peer = peers_[to];
   WayOut& way = *peer.out;
-  hang_up(way.socket);
+  close_socket(way.socket);
   way.handshake.reset();
   way.frames = {};
   way.state = WayOut::State::over;

@@ -76,14 +76,14 @@ void TcpSideChannel::hear_in(std::uint32_t number) {
     switch (step) {
       case SideFrameReader::Step::waits: return;
       case SideFrameReader::Step::ended:
-        return end_in(number, "closed its connection without a farewell");
+        return end_in(number, "closed its connection without a bye");
       case SideFrameReader::Step::garbage:
         return end_in(number, "sent what no rank of this library sends");
       case SideFrameReader::Step::message:
-      case SideFrameReader::Step::farewell: break;
+      case SideFrameReader::Step::bye: break;
     }
     if (way.state == WayIn::State::proven && !seat(number, from)) return;
-    if (step == SideFrameReader::Step::farewell) {
+    if (step == SideFrameReader::Step::bye) {
       peers_[from].left = true;
       peers_[from].why = "has left";
       return tell_gone(from);
@@ -120,9 +120,9 @@ bool TcpSideChannel::hear_pending(std::uint32_t number, WayIn& way) {
     return false;
   }
   way.state = WayIn::State::proven;
-  SideFrameWriter farewell;
-  farewell.push(SideFrameKind::farewell, {});
-  if (leaving_) static_cast<void>(farewell.flush(way.socket.get()));
+  SideFrameWriter bye;
+  bye.push(SideFrameKind::bye, {});
+  if (leaving_) static_cast<void>(bye.flush(way.socket.get()));
   return true;
 }
 
@@ -144,7 +144,7 @@ void TcpSideChannel::end_in(std::uint32_t number, const char* why) {
   const bool was_seated = found->second.state == WayIn::State::seated;
   const bool was_proven = found->second.state == WayIn::State::proven;
   const Rank rank = found->second.handshake.from();
-  hang_up(found->second.socket);
+  close_socket(found->second.socket);
   ways_in_.erase(found);
   Peer& peer = peers_[rank];
   if (!was_seated) {  // an attempt that the rank gave up; its end may have been waited for
@@ -159,10 +159,10 @@ void TcpSideChannel::end_in(std::uint32_t number, const char* why) {
   settle(rank);
 }
 
-// Null: it hung up, which is nobody's fault.
+// Null: it closed the connection, which is nobody's fault.
 void TcpSideChannel::refuse(std::uint32_t number, const char* why) {
   if (const auto found = ways_in_.find(number); found != ways_in_.end()) {
-    hang_up(found->second.socket);
+    close_socket(found->second.socket);
     ways_in_.erase(found);
   }
   if (why == nullptr) return;

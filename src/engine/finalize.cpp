@@ -1,4 +1,4 @@
-// Leaving: everything accepted goes out, then a word of good-bye, then no peer may copy here.
+// Leaving: everything accepted goes out, then a bye, then no peer may copy here.
 //
 //   running -- all_sent -- verdicts in --> bye said -- left --> closed  (each step in its time)
 //   running -- waits for other lanes of its context, serve_leaving() --> finalize(), as above
@@ -56,7 +56,7 @@ ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwh
   completions_.end_run();
   const auto timeout_us = static_cast<std::int64_t>(config_.finalize_timeout_ms) * 1000;
   dismiss_waiters(guard);
-  // Meet whoever has contacted us and was not noticed yet: it is owed a good-bye.
+  // Meet whoever has contacted us and was not noticed yet: it is owed a bye.
   transport_->arm();
   look_everywhere();
   transport_->disarm();

@@ -18,7 +18,7 @@ TEST(Trunk, all_that_are_closed_share_one_patience) {
   for (int i = 0; i < 8; ++i) {
     std::array<int, 2> ends{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
-    others.emplace_back(ends[1]);  // never hangs up
+    others.emplace_back(ends[1]);  // never closes the connection
     trunks.push_back(std::make_unique<Trunk>(Fd(ends[0]), "silent"));
     trunks.back()->queue(plain_frame(FrameKind::over, {}, 7));
     all.push_back(trunks.back().get());

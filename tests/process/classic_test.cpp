@@ -86,24 +86,23 @@ TEST(ClassicProgram, may_end_without_finalize_and_leaves_nothing_behind) {
 TEST(ClassicProgram, may_talk_and_finalize_in_the_destructor_of_a_global) {
   for (const char* how : {"finalize", "stay"}) {
     const auto result =
-        run_command(kRun + " -n 3 --timeout 25 " + kBin + "/classic_farewell " + how + " 2>&1");
+        run_command(kRun + " -n 3 --timeout 25 " + kBin + "/classic_bye " + how + " 2>&1");
     EXPECT_EQ(result.exit_status, 0) << how << ": " << result.output;
-    EXPECT_EQ(count_of(result.output, " said farewell"), 3u) << result.output;
+    EXPECT_EQ(count_of(result.output, " said bye"), 3u) << result.output;
     EXPECT_EQ(count_of(result.output, "photon:"), 0u) << result.output;
   }
 }
 
 TEST(ClassicProgram, that_ends_has_handed_over_the_memory_of_its_globals) {
   const auto result =
-      run_command(kRun + " -n 3 --timeout 25 " + kBin + "/classic_farewell hand_over 2>&1");
+      run_command(kRun + " -n 3 --timeout 25 " + kBin + "/classic_bye hand_over 2>&1");
   EXPECT_EQ(result.exit_status, 0) << result.output;
   EXPECT_EQ(count_of(result.output, " has it all"), 2u) << result.output;
 }
 
 // Far below half of finalize_timeout_ms, after which it would be given up.
 TEST(ClassicProgram, does_not_wait_at_its_end_for_ids_that_nobody_will_take) {
-  const auto result =
-      run_command(kRun + " -n 3 --timeout 4 " + kBin + "/classic_farewell unread 2>&1");
+  const auto result = run_command(kRun + " -n 3 --timeout 4 " + kBin + "/classic_bye unread 2>&1");
   EXPECT_EQ(result.exit_status, 0) << result.output;
 }
 

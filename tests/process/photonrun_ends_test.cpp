@@ -136,7 +136,7 @@ TEST(Photonrun, whose_reader_leaves_ends_like_any_writer) {
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   ::close(ends[0]);
   const std::string bin = PHOTON_BIN_DIR;
-  // yes writes until somebody hangs up; head is that somebody.
+  // yes writes until somebody closes the connection; head is that somebody.
   Launched job({"-n", "1", "sh", "-c", bin + "/photonrun -n 2 --label yes | head -n 1"});
   EXPECT_EQ(job.wait(), 0);
   EXPECT_NE(job.err.find("was killed by signal 13"), std::string::npos) << job.err;

@@ -69,7 +69,7 @@ TEST(OracleDeaths, an_operation_fails_so_only_if_its_target_died) {
   Operation& op = other.post(0, put_to(1));
   other.oracle.died(1);
   other.local(op, PH_ERR_DEPARTED);
-  EXPECT_EQ(other.finding(), "status") << "it died without a farewell";
+  EXPECT_EQ(other.finding(), "status") << "it died without a bye";
 }
 
 TEST(OracleDeaths, what_is_said_to_have_landed_lies_in_the_memory_of_the_dead) {

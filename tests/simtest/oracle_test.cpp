@@ -63,7 +63,7 @@ TEST(Oracle, an_operation_fails_as_departed_only_if_its_target_leaves) {
   Operation& third = fed.post(0, put_to(1));
   fed.oracle.leaving(1);
   fed.local(first, PH_ERR_DEPARTED);
-  fed.local(second, PH_ERR_KEY);  // its keys were stale before its good-bye was read
+  fed.local(second, PH_ERR_KEY);  // its keys were stale before its bye was read
   EXPECT_EQ(fed.finding(), "");
   fed.local(third, PH_ERR_PEER);
   EXPECT_EQ(fed.finding(), "status");

@@ -15,7 +15,7 @@ constexpr int kMostReads = 8;
 constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended or a message to it has failed, and after the last
 // of what still came from it.
-constexpr std::int64_t kLastWordsNs = 1'000'000'000;
+constexpr std::int64_t kByeWaitNs = 1'000'000'000;
 // How long fragments may still be under way to a rank that has ended, before our RMA endpoint ends
 // them.
 constexpr std::int64_t kLingerNs = 100'000'000;
@@ -162,7 +162,7 @@ void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
       if (!message) return;
       take_next(peer, message->head, message->body);
     }
-  } else if (!peer.early.keep(head, body, most_last_words())) {
+  } else if (!peer.early.keep(head, body, most_before_bye())) {
     cut_off_disorder(peer);
   }
 }
@@ -176,7 +176,7 @@ void OfiTransport::cut_off_disorder(OfiPeer& peer) {
 }
 
 // Behind all that it said. That it has left the bootstrap may say, too, but later.
-base::Error OfiTransport::farewell_of(const OfiPeer& peer) const {
+base::Error OfiTransport::departed_error(const OfiPeer& peer) const {
   base::Error why = peer_error(peer.rank, " has ended");
   why.status = PH_ERR_DEPARTED;
   return why;
@@ -197,7 +197,7 @@ void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
       return;
     case Inlet::Took::nothing: return;
     case Inlet::Took::bye: return end(peer, peer_error(peer.rank, " has ended"));
-    case Inlet::Took::left: return end(peer, farewell_of(peer));
+    case Inlet::Took::left: return end(peer, departed_error(peer));
     case Inlet::Took::disorder: return cut_off_disorder(peer);
     case Inlet::Took::word:
       if (!take_word(peer, head.kind, body)) cut_off_garbage();
@@ -216,7 +216,7 @@ void OfiTransport::boot_gone(Rank rank, const char* why) {
   if (peer.state == OfiPeer::State::ended) return;
   if (peer.state == OfiPeer::State::asked)
     return end(peer, peer_error(rank, std::string(" ") + why));
-  // What it sent may still come, and its farewell behind it.
+  // What it sent may still come, and its bye behind it.
   if (peer.boot_gone_ns != 0) return;
   if (peer.is_settled()) ++unsettled_;
   peer.boot_gone_ns = time_.now_ns();
@@ -236,17 +236,17 @@ void OfiTransport::attend(std::int64_t now_ns) {
 
 // What it may send without credits that we cannot give it any more, and more than that; so no more
 // of its messages can have overtaken others, either.
-std::uint64_t OfiTransport::most_last_words() const noexcept {
+std::uint64_t OfiTransport::most_before_bye() const noexcept {
   return 4 * config_.ring_lines + config_.bulk_bytes / kLeastMessageBytes + 64;
 }
 
 void OfiTransport::attend(OfiPeer& peer, std::int64_t now_ns) {
   if (is_behind_) return;  // what it said may lie behind what others did
-  if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
+  if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kByeWaitNs)
     return end(peer, peer_error(peer.rank, peer.gone_why, peer.is_cut_off ? ECONNABORTED : 0));
   if (peer.is_mute()) {
-    const bool is_silent = now_ns - peer.mute_heard_ns >= kLastWordsNs;
-    if (is_silent || peer.mute_heard_count >= most_last_words())
+    const bool is_silent = now_ns - peer.mute_heard_ns >= kByeWaitNs;
+    if (is_silent || peer.mute_heard_count >= most_before_bye())
       cut_off(peer, peer_error(peer.rank, peer.mute_why, has_no_way(peer) ? EHOSTUNREACH : 0));
   } else if (peer.state == OfiPeer::State::handshake && peer.handshake->is_owed()) {
     repeat_handshake(peer, now_ns);

@@ -18,7 +18,7 @@ constexpr std::size_t kLeftAlone = 8;
 constexpr std::int64_t kHandshakeNs = 1'000'000'000;
 // How long our end waits for the provider to take what is left, and that nothing came, so that an
 // end of ours with unread bytes does not take back what we have sent.
-constexpr std::int64_t kGoodbyeNs = 500'000'000;
+constexpr std::int64_t kByeNs = 500'000'000;
 constexpr std::int64_t kQuietNs = 2'000'000;
 // So many messages of a handshake in a row may not be sent: a connection that hangs (docs/ofi.md)
 // may take one with it.
@@ -120,7 +120,7 @@ bool OfiTransport::is_way_awaited(std::int64_t& since_ns) const noexcept {
 }
 
 // A gap in what it gets: nothing more is sent. What it sent is read first, for a while: its
-// farewell may be the reason, and then that is its end.
+// bye may be the reason, and then that is its end.
 void OfiTransport::mute(OfiPeer& peer, std::string why) {
   if (peer.is_mute() || peer.state == OfiPeer::State::ended) return;
   if (peer.is_settled()) ++unsettled_;
@@ -193,7 +193,7 @@ bool OfiTransport::has_left_all() const noexcept {
   for (const auto& peer : peers_) {
     if (peer == nullptr || peer->rank == parties_.self || peer->state == OfiPeer::State::ended)
       continue;
-    // Who has asked for us is owed the engine's farewell, and the engine does not know of it yet.
+    // Who has asked for us is owed the engine's bye, and the engine does not know of it yet.
     // Not for long: it may be stopped.
     if (peer->state == OfiPeer::State::handshake && !peer->is_mute() &&
         now - peer->met_ns < kHandshakeNs)
@@ -205,7 +205,7 @@ bool OfiTransport::has_left_all() const noexcept {
 
 // What peers still send is read off until nothing came for a while: an end with unread bytes may be
 // told to them as an error before they have read what we sent. Who has ended is not waited for.
-void OfiTransport::say_goodbye() {
+void OfiTransport::say_bye_to_all() {
   const auto is_other = [this](const auto& peer) {
     return peer != nullptr && peer->is_open() && peer->rank != parties_.self;
   };
@@ -220,7 +220,7 @@ void OfiTransport::say_goodbye() {
            peer->window != nullptr && !peer->window->is_idle();
   };
   std::int64_t now = time_.now_ns();
-  const std::int64_t until = now + kGoodbyeNs;
+  const std::int64_t until = now + kByeNs;
   std::int64_t quiet_until = now + kQuietNs;
   for (unsigned spins = 0; !is_broken_ && now < until && now < quiet_until; ++spins) {
     if (std::none_of(peers_.begin(), peers_.end(), is_other)) return;

@@ -131,7 +131,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
 OfiTransport::~OfiTransport() {
   flusher_.stop();
   is_ending_rma_endpoint_ = true;  // no fragment begins any more
-  say_goodbye();
+  say_bye_to_all();
   rma_endpoints_.clear();
   exposures_.end_rma_endpoint();
   for (const std::uint64_t handle : locals_) parts_.fabric->hide(handle);

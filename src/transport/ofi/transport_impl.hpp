@@ -140,7 +140,7 @@ class OfiTransport final : public network::NetworkTransport {
   network::Flusher::Look flush_held();
   bool awaits_word_of_any() noexcept;
   bool has_left_all() const noexcept override;
-  void say_goodbye();
+  void say_bye_to_all();
 
   // ofi_memory.cpp
   bool has_own_memory(const PostedFragment& fragment) const noexcept;
@@ -190,14 +190,14 @@ class OfiTransport final : public network::NetworkTransport {
   void take_arrived();
   void take(std::span<const std::byte> message);
   void take_open(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
-  base::Error farewell_of(const OfiPeer& peer) const;
+  base::Error departed_error(const OfiPeer& peer) const;
   void take_next(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
   void cut_off_disorder(OfiPeer& peer);
   void receive_boot();
   void boot_gone(Rank rank, const char* why) override;
   void attend(std::int64_t now_ns);
   void attend(OfiPeer& peer, std::int64_t now_ns);
-  std::uint64_t most_last_words() const noexcept;
+  std::uint64_t most_before_bye() const noexcept;
   void end(OfiPeer& peer, base::Error why);
   void end(Rank rank, base::Error why) override { end(*known(rank), std::move(why)); }
   void end_all(const std::string& why);

@@ -106,10 +106,10 @@ void TcpTransport::dial(TcpPeer& peer) {
 // address at once; after the last one all of them once more, later. But who is not reached at all
 // is not waited for longer than for who falls silent.
 void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
-  hang_up(peer.socket);
+  close_socket(peer.socket);
   peer.handshake.reset();
   peer.state = TcpPeer::State::dialing;
-  // A host that hangs up after another one was silent has proved nothing either.
+  // A host that closes the connection after another one was silent has proved nothing either.
   const bool has_hung_up = peer.unreached_ns == 0 && peer.tries.trouble() == Tries::kSilent;
   if (trouble == Tries::kStranger || trouble == Tries::kSilent || has_hung_up)
     peer.unreached_ns = peer.answered_ns;
@@ -255,8 +255,8 @@ void TcpTransport::hear_pending(std::uint32_t number) {
 // It is the rank that it says it is. Where both have dialed, the connection of the lower rank
 // stays; unless that has failed once, for then the other way may be the only one. But once its
 // proof is out the higher rank may have taken it: the lower one may not change its mind then. And
-// what the higher one has dialed meanwhile, once more, may prove itself when ours is open: it hangs
-// up by itself then, and is no stranger.
+// what the higher one has dialed meanwhile, once more, may prove itself when ours is open: it
+// closes the connection by itself then, and is no stranger.
 void TcpTransport::admit_pending(std::uint32_t number, PendingConnection& pending) {
   TcpPeer& peer = remember(pending.handshake.from());
   const bool is_dialing =
@@ -268,13 +268,13 @@ void TcpTransport::admit_pending(std::uint32_t number, PendingConnection& pendin
                        ((is_dialing && (is_first || is_final)) || has_dialed);
   if (is_ours) {
     peer.has_crossed = true;
-    hang_up(pending.socket);
+    close_socket(pending.socket);
     pending_.erase(number);
     return;
   }
   if (peer.state != TcpPeer::State::asked && !is_dialing)
     return refuse(number, Refusal::unexpected);
-  hang_up(peer.socket);
+  close_socket(peer.socket);
   peer.handshake.reset();
   if (is_dialing) {  // again, if the pending connection is gone meanwhile
     peer.state = TcpPeer::State::dialing;
@@ -294,21 +294,22 @@ void TcpTransport::admit_pending(std::uint32_t number, PendingConnection& pendin
 void TcpTransport::refuse(std::uint32_t number, Refusal why) {
   const auto found = pending_.find(number);
   if (found == pending_.end()) return;
-  hang_up(found->second.socket);
+  close_socket(found->second.socket);
   pending_.erase(found);
   count_refusal(why);
 }
 
 void TcpTransport::count_refusal(Refusal why) noexcept {
   const std::uint64_t count = refused_.add(why);
-  if (why == Refusal::silent) return;  // who dials at the same time as we hangs up, too
+  if (why == Refusal::silent)
+    return;  // who dials at the same time as we closes the connection, too
   if (count == 1)
     PHOTON_LOG(log_, warn, "tcp: refused a connection to %s that %s; more of the kind are counted",
                endpoint_info_.addresses.text().c_str(), refusal_text(why));
 }
 
 // Not by closing alone: where a forked child has the descriptor too, it would stay watched.
-void TcpTransport::hang_up(base::UniqueFd& socket) noexcept {
+void TcpTransport::close_socket(base::UniqueFd& socket) noexcept {
   if (socket) ::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
   socket.reset();
 }

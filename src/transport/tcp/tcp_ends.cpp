@@ -57,10 +57,10 @@ void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
   const bool is_reset =
       got == Inlet::Got::broken ? trouble == ECONNRESET : peer.is_mute && !peer.said_bye;
   if (is_reset) return await_reason(peer);
-  if (got == Inlet::Got::closed && peer.said_bye) return end(peer, farewell_of(peer));
+  if (got == Inlet::Got::closed && peer.said_bye) return end(peer, departed_error(peer));
   if (got == Inlet::Got::closed)
     return end(peer, peer_error(peer.rank,
-                                ": the connection was closed without a farewell, as when a "
+                                ": the connection was closed without a bye, as when a "
                                 "process ends; it is not made again"));
   if (trouble == ETIMEDOUT) return fell_silent(peer);
   end(peer, peer_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
@@ -83,7 +83,7 @@ void TcpTransport::await_reason(TcpPeer& peer) {
 }
 
 // Behind all that it said. That it has left the bootstrap may say, too, but later.
-base::Error TcpTransport::farewell_of(const TcpPeer& peer) const {
+base::Error TcpTransport::departed_error(const TcpPeer& peer) const {
   base::Error why = peer_error(peer.rank, " has ended");
   if (peer.has_left) why.status = PH_ERR_DEPARTED;
   return why;
@@ -105,7 +105,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
   peer.held_since_ns = 0;
   peer.is_blocked = false;
   std::erase(hot_, peer.rank);
-  hang_up(peer.socket);
+  close_socket(peer.socket);
   peer.handshake.reset();
   peer.outlet.reset();
   peer.inlet.reset();

@@ -16,10 +16,9 @@
 //
 // Who dials: who gets the other's endpoint info. If both have sent theirs both dial, and of the two
 // connections that of the lower rank stays: the higher one takes it in the place of its own, the
-// lower one hangs up on the other. There is no second connection to a rank that is open or ended.
-// released: the engine has disconnected it; the connection goes on, so that the peer notices
-// nothing, until that ends it.
-// Owner: TcpTransport.
+// lower one closes the connection to the other. There is no second connection to a rank that is
+// open or ended. released: the engine has disconnected it; the connection goes on, so that the peer
+// notices nothing, until that ends it. Owner: TcpTransport.
 #pragma once
 
 #include <cstdint>

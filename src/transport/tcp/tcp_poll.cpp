@@ -28,7 +28,7 @@ constexpr int kMostEvents = 64;
 constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended, and after the last of what its kernel still had
 // to deliver.
-constexpr std::int64_t kLastWordsNs = 1'000'000'000;
+constexpr std::int64_t kByeWaitNs = 1'000'000'000;
 // After a reset, for endpoint info with the peer's reason. It was sent before.
 constexpr std::int64_t kReasonNs = 250'000'000;
 
@@ -240,7 +240,7 @@ void TcpTransport::attend(std::int64_t now_ns) {
 void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   if (peer.is_reset && now_ns - peer.boot_gone_ns >= kReasonNs)
     return end(peer, reset_error(peer.rank));
-  if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
+  if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kByeWaitNs)
     return end(peer, peer.cut_off_words.empty() ? peer_error(peer.rank, " has ended")
                                                 : cut_off_error(peer.rank, peer.cut_off_words));
   // It may compute, and answer later; but a stranger who says nothing shall not be all we try. Once

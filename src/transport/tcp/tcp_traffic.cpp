@@ -142,7 +142,7 @@ bool TcpTransport::has_left_all() const noexcept {
   const std::int64_t now = unsettled_ == 0 ? 0 : time_.now_ns();
   for (const auto& peer : peers_) {
     if (peer == nullptr || peer->rank == parties_.self) continue;
-    // Who has asked for us is owed the engine's farewell, and the engine does not know of it yet.
+    // Who has asked for us is owed the engine's bye, and the engine does not know of it yet.
     // Not for long: it may be stopped.
     if ((peer->handshake || (peer->state == TcpPeer::State::dialing && peer->socket)) &&
         now - peer->dialed_ns < kHandshakeNs)

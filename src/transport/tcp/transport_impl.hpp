@@ -110,7 +110,7 @@ class TcpTransport final : public network::NetworkTransport {
   void admit_pending(std::uint32_t number, PendingConnection& pending);
   void refuse(std::uint32_t number, Refusal why);
   void count_refusal(Refusal why) noexcept;
-  void hang_up(base::UniqueFd& socket) noexcept;
+  void close_socket(base::UniqueFd& socket) noexcept;
   bool watch(int socket, std::uint32_t events, Watched what, std::uint32_t number) noexcept;
 
   // tcp_traffic.cpp
@@ -140,7 +140,7 @@ class TcpTransport final : public network::NetworkTransport {
   void part(TcpPeer& peer) noexcept;
   void heard_end(TcpPeer& peer, Inlet::Got got, int trouble);
   void await_reason(TcpPeer& peer);
-  base::Error farewell_of(const TcpPeer& peer) const;
+  base::Error departed_error(const TcpPeer& peer) const;
   base::Error reset_error(Rank rank) const;
   void end(TcpPeer& peer, base::Error why);
   void end(Rank rank, base::Error why) override { end(*known(rank), std::move(why)); }

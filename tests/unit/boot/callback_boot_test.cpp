@@ -70,7 +70,7 @@ TEST(CallbackBoot, a_rank_that_leaves_tells_those_whose_messages_it_has_not_read
   ASSERT_TRUE(*ranks[0].send(1, as_bytes("never read"), {}));
   ASSERT_TRUE(*ranks[2].send(1, as_bytes("never read"), {}));
   ASSERT_TRUE(ranks[1].leave());
-  // Refused, as it has left; told by its farewell; told although it is closed by now.
+  // Refused, as it has left; told by its bye; told although it is closed by now.
   EXPECT_FALSE(*ranks[3].send(1, as_bytes("too late"), {}));
   for (const ph_rank rank : {0u, 3u}) {
     const auto told = await_message(ranks[rank]);

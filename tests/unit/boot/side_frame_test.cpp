@@ -25,11 +25,11 @@ class SideFrame : public testing::Test {
   SideFrameReader in_;
 };
 
-TEST_F(SideFrame, messages_and_a_farewell_come_out_as_they_went_in) {
+TEST_F(SideFrame, messages_and_a_bye_come_out_as_they_went_in) {
   const std::string text = "some words";
   ASSERT_TRUE(out_.push(SideFrameKind::message, std::as_bytes(std::span(text))));
   ASSERT_TRUE(out_.push(SideFrameKind::message, {}));
-  ASSERT_TRUE(out_.push(SideFrameKind::farewell, {}));
+  ASSERT_TRUE(out_.push(SideFrameKind::bye, {}));
   EXPECT_FALSE(out_.empty());
   EXPECT_EQ(out_.flush(from_.get()), Sent::taken);
   EXPECT_TRUE(out_.empty());
@@ -37,7 +37,7 @@ TEST_F(SideFrame, messages_and_a_farewell_come_out_as_they_went_in) {
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(in_.body().data()), in_.body().size()), text);
   ASSERT_EQ(in_.next(to_.get()), SideFrameReader::Step::message);
   EXPECT_TRUE(in_.body().empty());
-  EXPECT_EQ(in_.next(to_.get()), SideFrameReader::Step::farewell);
+  EXPECT_EQ(in_.next(to_.get()), SideFrameReader::Step::bye);
   EXPECT_EQ(in_.next(to_.get()), SideFrameReader::Step::waits);
   from_.reset();
   EXPECT_EQ(in_.next(to_.get()), SideFrameReader::Step::ended);
@@ -61,11 +61,11 @@ TEST_F(SideFrame, what_a_full_socket_cuts_in_the_middle_goes_on_where_it_was) {
   }
 }
 
-TEST_F(SideFrame, at_its_limit_it_takes_a_farewell_and_no_message) {
+TEST_F(SideFrame, at_its_limit_it_takes_a_bye_and_no_message) {
   for (std::size_t i = 0; i < kMaxQueuedMessages; ++i)
     ASSERT_TRUE(out_.push(SideFrameKind::message, {}));
   EXPECT_FALSE(out_.push(SideFrameKind::message, {}));
-  EXPECT_TRUE(out_.push(SideFrameKind::farewell, {}));
+  EXPECT_TRUE(out_.push(SideFrameKind::bye, {}));
 }
 
 TEST_F(SideFrame, to_nobody_is_dropped) {
@@ -90,7 +90,7 @@ TEST_F(SideFrame, to_somebody_who_went_in_the_middle_of_a_message_is_dropped_who
 
 TEST_F(SideFrame, a_head_that_none_of_ours_sends_is_garbage) {
   for (const SideFrameHead head :
-       {SideFrameHead{SideFrameKind{7}, 0}, SideFrameHead{SideFrameKind::farewell, 1},
+       {SideFrameHead{SideFrameKind{7}, 0}, SideFrameHead{SideFrameKind::bye, 1},
         SideFrameHead{SideFrameKind::message, kMaxMessageBytes + 1}}) {
     SideFrameReader fresh;
     ASSERT_EQ(::send(from_.get(), &head, sizeof head, 0), 8);

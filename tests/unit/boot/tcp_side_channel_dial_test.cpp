@@ -78,7 +78,7 @@ TEST_F(TcpSideChannelDial, who_can_be_heard_and_not_be_answered_is_gone_on_both_
   ASSERT_TRUE(*ranks.send(0, 1, "hello"));
   ASSERT_TRUE(ranks.eventually_got(1, {"0:hello"}));
   ASSERT_TRUE(ranks.send(1, 0, "who is there?"));
-  EXPECT_TRUE(ranks.eventually_got(0, {"1 is gone: closed its connection without a farewell"}));
+  EXPECT_TRUE(ranks.eventually_got(0, {"1 is gone: closed its connection without a bye"}));
   EXPECT_TRUE(ranks.eventually([&] { return ranks.got(1).size() == 2; }));
   EXPECT_EQ(ranks.got(1).back().rfind("0 is gone", 0), 0u) << ranks.got(1).back();
 }

@@ -47,7 +47,7 @@ TEST_F(TcpSideChannelPending, who_hangs_up_before_he_is_known_is_nobodys_fault) 
   Caller caller(ranks[0].address());
   caller.say(bytes_of(kSideChannelProtocol.magic));
   ranks.turn(0);
-  caller.hang_up();
+  caller.close();
   ranks.join(1, 0);
   EXPECT_EQ(ranks[0].refused_count(), 0u);
 }
@@ -72,7 +72,7 @@ TEST_F(TcpSideChannelPending, a_rank_that_sends_nonsense_is_gone_and_the_others_
                    {SideFrameKind{0}, 8},
                    {SideFrameKind::message, 1025},
                    {SideFrameKind::message, 0xffff'ffff},
-                   {SideFrameKind::farewell, 1}};
+                   {SideFrameKind::bye, 1}};
   for (const auto& nonsense : kNonsense) {
     TcpSideChannelRanks ranks(3);
     FalseSender sender(ranks, 1, 0);

@@ -41,7 +41,7 @@ class Caller {
     const ssize_t got = ::recv(socket(), ignored, sizeof ignored, MSG_DONTWAIT);
     return got == 0 || (got < 0 && errno != EAGAIN);
   }
-  void hang_up() { socket_.reset(); }
+  void close() { socket_.reset(); }
 
  private:
   base::UniqueFd socket_;

@@ -52,7 +52,7 @@ TEST_F(TcpSideChannelSending, who_ends_is_gone_after_its_last_message) {
   ASSERT_TRUE(*ranks.send(1, 0, "last"));
   ranks.drop(1);
   ASSERT_TRUE(
-      ranks.eventually_got(0, {"1:last", "1 is gone: closed its connection without a farewell"}));
+      ranks.eventually_got(0, {"1:last", "1 is gone: closed its connection without a bye"}));
   EXPECT_FALSE(ranks[0].has_left(1));
   EXPECT_FALSE(*ranks.send(0, 1, "anybody there?"));
 }

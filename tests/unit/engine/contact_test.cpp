@@ -77,7 +77,7 @@ TEST(Contact, a_peer_that_is_gone_takes_its_operations_along_with_the_reason) {
 
 // Its link was made when it had said its byes, so that none stands in its ring; and the bootstrap,
 // which says nothing here, may be late.
-TEST(Contact, a_peer_whose_transport_says_farewell_has_departed_though_it_never_said_bye) {
+TEST(Contact, a_peer_whose_transport_says_bye_has_departed_though_it_never_said_bye) {
   Two two;
   EXPECT_EQ(two.ranks[1].put(0, put_args({}, {}, 1, two.remote_id)), PH_OK);
   two.ranks.net().seats[0].gone[1] = {PH_ERR_DEPARTED, 0, "it has ended", 1};

@@ -235,7 +235,7 @@ TEST_P(PostedBy, finalize_waits_for_fragments) {
   const std::uint64_t tail = two.tail();
   two.seat().at_sleep = [&] {
     if (two.posted().empty()) return false;
-    EXPECT_EQ(two.tail(), tail) << "it said good-bye before its fragments were over";
+    EXPECT_EQ(two.tail(), tail) << "it said bye before its fragments were over";
     two.land();
     return true;
   };

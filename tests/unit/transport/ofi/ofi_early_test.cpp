@@ -42,8 +42,8 @@ TEST_F(OfiUnordered, records_stand_in_their_order) {
   EXPECT_TRUE(ranks[1].news.gone.empty());
 }
 
-// Its farewell comes first, and is heard last.
-TEST_F(OfiUnordered, a_farewell_does_not_overtake) {
+// Its bye comes first, and is heard last.
+TEST_F(OfiUnordered, a_bye_does_not_overtake) {
   OfiRanks ranks(2, {.keeps_order = false});
   ASSERT_TRUE(ranks.join(0, 1));
   for (std::uint64_t word = 1; word <= 5; ++word) ASSERT_TRUE(ranks[0].say(1, word));

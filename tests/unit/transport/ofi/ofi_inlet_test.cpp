@@ -63,7 +63,7 @@ TEST_F(OfiInlet, knows_what_is_missing_by_the_sequence) {
   EXPECT_EQ(inlet_.take({.sequence = 2, .kind = MessageKind::bye}, {}, *link_), Took::disorder);
 }
 
-TEST_F(OfiInlet, takes_credits_and_farewells) {
+TEST_F(OfiInlet, takes_credits_and_byes) {
   EXPECT_EQ(take({.kind = MessageKind::credits}, 0), Took::garbage);
   EXPECT_EQ(take({.kind = MessageKind::credits, .has_credits = 1}, 23), Took::garbage);
   EXPECT_EQ(take({.kind = MessageKind::credits, .has_credits = 1}, 24), Took::news);

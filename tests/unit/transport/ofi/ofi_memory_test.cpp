@@ -172,7 +172,7 @@ TEST_F(OfiMemory, whose_rma_endpoint_has_ended_is_looked_after_by_naps) {
   EXPECT_EQ(fabric_fd(), -1);
 }
 
-// Who has given its lease back and then says its farewell is no reason not to wait for the other.
+// Who has given its lease back and then says its bye is no reason not to wait for the other.
 TEST_F(OfiMemory, whose_holder_leaves_is_given_back_by_the_other_and_the_rma_endpoint_stays) {
   begin(rma_endpoints(), 3, kPatient);
   ASSERT_TRUE(ranks().join(2, 1));

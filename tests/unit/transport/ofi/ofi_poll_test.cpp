@@ -36,10 +36,10 @@ TEST_F(OfiPoll, a_rank_that_was_never_met_ends_unheard) {
   EXPECT_TRUE(ranks[0].news.gone.empty());
 }
 
-TEST_F(OfiPoll, a_process_that_ends_without_a_farewell_is_told_when_nothing_more_came) {
+TEST_F(OfiPoll, a_process_that_ends_without_a_bye_is_told_when_nothing_more_came) {
   OfiRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));
-  ranks[0].fabric().stick(true);  // its farewell does not leave
+  ranks[0].fabric().stick(true);  // its bye does not leave
   ranks[0].transport.reset();
   ranks[0].boot.reset();
   ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
@@ -89,7 +89,7 @@ TEST_F(OfiPoll, what_a_rank_said_before_it_could_not_be_sent_to_is_read) {
   ASSERT_TRUE(ranks.join(0, 1));
   ranks.settle();
   ASSERT_TRUE(ranks[1].say(0, 4711));
-  ranks[1].transport.reset();  // its farewell is on its way as well
+  ranks[1].transport.reset();  // its bye is on its way as well
   ranks[0].fabric().fail_sends();
   ASSERT_TRUE(ranks[0].say(1, 1));
   EXPECT_TRUE(ranks[0].transport->drained()) << "nothing of ours can leave";

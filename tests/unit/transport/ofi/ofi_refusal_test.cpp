@@ -45,7 +45,7 @@ class OfiRefusal : public OfiTest {
   std::unique_ptr<OfiRanks> ranks_;
 };
 
-// A refusal says that its owner's farewell may stand in the ring: it comes behind.
+// A refusal says that its owner's bye may stand in the ring: it comes behind.
 TEST_F(OfiRefusal, is_refused_behind_what_its_owner_had_published) {
   begin({.has_rma_endpoints = true});
   ASSERT_TRUE(ranks()[1].say(0, 1));

@@ -113,7 +113,7 @@ TEST(SimEnds, what_had_come_before_the_death_stays) {
   EXPECT_TRUE(ends_with_gone(come));
 }
 
-TEST(SimEnds, a_death_is_known_when_the_news_of_it_have_come_and_a_farewell_at_once) {
+TEST(SimEnds, a_death_is_known_when_the_news_of_it_have_come_and_a_bye_at_once) {
   EndingNet net(Profile::stream);
   net.network.die(0, kFarNs);
   EXPECT_FALSE(net.network.is_gone(0, 1) && net.network.is_gone(0, 2));

@@ -211,8 +211,8 @@ TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
       << ranks[0].news.gone[1].what;
 }
 
-// Nobody listens at the first, and at the second somebody who is no rank hangs up; none of the
-// others is it either, but all are named.
+// Nobody listens at the first, and at the second somebody who is no rank closes the connection;
+// none of the others is it either, but all are named.
 TEST(TcpContact, each_address_of_a_rank_is_tried_and_named_with_what_stood_in_the_way) {
   GivenTime time;
   TcpRanks ranks(3, tcp_config(), {.time = time.source()});
@@ -316,12 +316,12 @@ TEST(TcpContact, a_stranger_who_says_nothing_at_any_address_is_not_waited_for_wi
 TEST(TcpContact, one_who_hangs_up_beside_a_silent_stranger_does_not_prolong_the_search) {
   const boot::Listener stranger = listen_elsewhere(std::byte{2});
   const boot::Listener proxy = listen_elsewhere(std::byte{3});
-  const auto hang_up = [&] {
+  const auto close = [&] {
     const base::UniqueFd pending(::accept4(proxy.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
   };
   for (const bool silent_first : {true, false}) {
     const base::Error why = end_of_search(silent_first ? stranger.address : proxy.address,
-                                          silent_first ? proxy.address : stranger.address, hang_up);
+                                          silent_first ? proxy.address : stranger.address, close);
     EXPECT_EQ(why.status, PH_ERR_PEER);
     EXPECT_NE(why.what.find(proxy.address.text()), std::string::npos) << why.what;
   }

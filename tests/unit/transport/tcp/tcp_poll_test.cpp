@@ -15,7 +15,7 @@ TEST(TcpPoll, who_leaves_in_order_says_so_itself) {
   EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_DEPARTED);
 }
 
-TEST(TcpPoll, a_farewell_is_told_apart_from_a_connection_that_breaks_off) {
+TEST(TcpPoll, a_bye_is_told_apart_from_a_connection_that_breaks_off) {
   TcpRanks ranks(3);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks[1].transport.reset();
@@ -28,7 +28,7 @@ TEST(TcpPoll, a_farewell_is_told_apart_from_a_connection_that_breaks_off) {
   }
   ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(2) == 1; }));
   EXPECT_EQ(ranks[0].news.gone[2].status, PH_ERR_PEER);
-  EXPECT_NE(ranks[0].news.gone[2].what.find("without a farewell"), std::string::npos)
+  EXPECT_NE(ranks[0].news.gone[2].what.find("without a bye"), std::string::npos)
       << ranks[0].news.gone[2].what;
 }
 
@@ -69,7 +69,7 @@ TEST(TcpPoll, fragments_of_a_rank_that_breaks_off_are_over_before_it_is_gone) {
   fragment.destination = own;
   fragment.token = 5;
   ASSERT_TRUE(ranks[0].transport->post(fragment));
-  killed.socket().hang_up();
+  killed.socket().close();
   ASSERT_TRUE(ranks.eventually([&] {
     time.move_ns(1'000'000);  // its bootstrap may still say why
     return ranks[0].news.gone.count(1) == 1;

@@ -148,7 +148,7 @@ class Stranger {
       if (got < 0) return false;
     }
   }
-  void hang_up() { socket_.reset(); }
+  void close() { socket_.reset(); }
 
  private:
   base::UniqueFd socket_;

@@ -1,10 +1,10 @@
 // A classic program whose last words come after main(): a global's destructor still talks to the
 // peers, as that of a runtime does.
 //
-//   classic_farewell finalize     the destructor meets its neighbours, then photon_finalize()
-//   classic_farewell stay         it meets them, and the session is left to the end of the process
-//   classic_farewell hand_over    a global's memory is still being put when main() returns
-//   classic_farewell unread       many ids are under way that nobody will take
+//   classic_bye finalize     the destructor meets its neighbours, then photon_finalize()
+//   classic_bye stay         it meets them, and the session is left to the end of the process
+//   classic_bye hand_over    a global's memory is still being put when main() returns
+//   classic_bye unread       many ids are under way that nobody will take
 #include <photon.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr std::uint64_t kFarewell = 4711, kHandedOver = 4712, kMet = 4713;
+constexpr std::uint64_t kBye = 4711, kHandedOver = 4712, kMet = 4713;
 constexpr std::uint64_t kBytes = 32 << 20;
 
 std::string what_to_do;
@@ -61,10 +61,10 @@ struct Runtime {
   std::vector<unsigned char> memory;
   ~Runtime() {
     if (what_to_do != "finalize" && what_to_do != "stay") return;
-    require(notify((rank + 1) % size, kFarewell), "no put");
-    await(kFarewell);
+    require(notify((rank + 1) % size, kBye), "no put");
+    await(kBye);
     if (what_to_do == "finalize") require(photon_finalize(), "no finalize");
-    std::printf("rank %d said farewell\n", rank);
+    std::printf("rank %d said bye\n", rank);
   }
 };
 Runtime runtime;
