@@ -36,7 +36,7 @@ EngineState::EngineState(EngineParts parts)
                        : std::make_shared<Memory>(*transport_, config_, std::move(parts.keys))),
       active_lane_(memory_->active_lanes),
       regions_(memory_->regions.table()),
-      lender_(memory_->regions.new_lender()),
+      exposer_(memory_->regions.new_exposer()),
       sources_(*transport_, memory_->regions, config_),
       service_kinds_(parts.services) {
   last_error_.status = PH_OK;

@@ -165,7 +165,7 @@ class EngineState {
   const std::shared_ptr<Memory> memory_;
   ActiveLane active_lane_;
   const std::span<const transport::RegionEntry> regions_;  // its table
-  const std::uint32_t lender_;  // marks what is registered for an announcement: it goes with it
+  const std::uint32_t exposer_;  // marks what is registered for an announcement: it goes with it
   SourceCache sources_;
   Mappings mappings_;  // of peers' memory, by the context's own lane
   CallersMemory callers_memory_;

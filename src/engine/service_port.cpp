@@ -233,13 +233,13 @@ ph_status ServicePort::expose(std::span<const std::byte> memory, std::uint32_t a
     exposed = {{address, around->key}, false};
     return PH_OK;
   }
-  return register_for(memory, access | engine_.lender_, exposed);
+  return register_for(memory, access | engine_.exposer_, exposed);
 }
 
 // A mark of its own: it is counted together with no other.
 ph_status ServicePort::expose_alone(std::span<const std::byte> memory, std::uint32_t access,
                                     service::Exposed& exposed) {
-  return register_for(memory, access | engine_.memory_->regions.new_lender(), exposed);
+  return register_for(memory, access | engine_.memory_->regions.new_exposer(), exposed);
 }
 
 ph_status ServicePort::register_for(std::span<const std::byte> memory, std::uint32_t access,

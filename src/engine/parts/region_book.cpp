@@ -55,11 +55,11 @@ base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, 
   return region;
 }
 
-std::uint32_t RegionBook::new_lender() noexcept {
+std::uint32_t RegionBook::new_exposer() noexcept {
   const std::scoped_lock lock(mutex_);
   constexpr std::uint32_t kStep = PH_ACCESS_ALL + 1;  // above the rights
-  lenders_ = (lenders_ + kStep) % kTemporary;
-  return kTemporary | lenders_;
+  exposers_ = (exposers_ + kStep) % kTemporary;
+  return kTemporary | exposers_;
 }
 
 // So that one is free.

@@ -44,7 +44,7 @@ class RegionBook {
   static constexpr std::uint32_t kTemporary = 1u << 30;
   // That, and what tells those of one lane from those of the others: a lane that takes one back
   // makes its own NIC let go of it, and no other lane's.
-  std::uint32_t new_lender() noexcept;
+  std::uint32_t new_exposer() noexcept;
 
   // Registers, or counts once more.
   base::Result<ph_region> add(ph_region region, std::uint32_t access, bool allocated);
@@ -101,7 +101,7 @@ class RegionBook {
   RangeIndex live_;                                              // but for stale ones; by slot
   std::set<std::pair<std::uint64_t, std::uint32_t>> allocated_;  // address, slot; stale ones, too
   KeySource keys_;
-  std::uint32_t lenders_ = 0;
+  std::uint32_t exposers_ = 0;
 };
 
 }  // namespace photon::engine

@@ -1,7 +1,7 @@
 // Buffers that peers have announced to this rank, until somebody here is done with them.
 //
 //   free -- add --> waiting -- take --> taken -- release --> free
-//                      \-- release (retracted, its owner is gone) --> free
+//                      \-- release (cancelled, its owner is gone) --> free
 //
 // Invariants: a waiting entry stands in two FIFOs, that of its kind and that of the bucket of its
 // kind, rank and tag, both in order of arrival; a taken one in none. The bucket makes an exact

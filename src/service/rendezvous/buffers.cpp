@@ -68,7 +68,7 @@ ph_status Rendezvous::finish(const ph_buffer& buffer) {
       buffer.kind == PH_SEND_BUFFER && (buffer.data != nullptr || buffer.size_bytes == 0);
   if (port_.state(buffer.rank) != PH_OK) {
     announcements_.release(entry);
-    --borrowed_[buffer.rank];
+    --unfinished_[buffer.rank];
     return is_done ? PH_OK : port_.contact(buffer.rank);
   }
   give_back(entry, PH_OK, !is_done);
@@ -84,7 +84,7 @@ void Rendezvous::give_back(std::uint32_t entry, ph_status status, bool behind_al
   if (announcements_.at(entry).state == Announcements::Entry::State::free)
     return;  // it is lost now
   announcements_.release(entry);
-  --borrowed_[rank];
+  --unfinished_[rank];
 }
 
 }  // namespace photon::service::rendezvous

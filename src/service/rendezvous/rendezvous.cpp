@@ -34,7 +34,7 @@ bool is_sound(const ph_buffer& buffer, std::size_t payload_bytes) noexcept {
 
 }  // namespace
 
-Rendezvous::Rendezvous(Port& port) : port_(port), borrowed_(port.size()) {}
+Rendezvous::Rendezvous(Port& port) : port_(port), unfinished_(port.size()) {}
 
 Rendezvous::~Rendezvous() {
   for (Offer& offer : offers_)
@@ -94,7 +94,7 @@ Rendezvous::Offer* Rendezvous::find(std::uint64_t token) noexcept {
 }
 
 void Rendezvous::free_offer(Offer& offer) noexcept {
-  if (!offer.is_over_for_user) --lent_;
+  if (!offer.is_over_for_user) --exposed_;
   --used_;
   offer.is_used = false;
   offer.generation = std::max(1U, (offer.generation + 1) & 0xfffffff);
@@ -131,7 +131,7 @@ ph_status Rendezvous::announce(Rank rank, const ph_announce_args& args) {
   if (const auto status = check_announce(rank, args); status != PH_OK) return status;
   if (const auto status = port_.contact(rank); status != PH_OK) return status;
   // A quarter is left for transfers: those of two ranks that wait for each other's must go on.
-  const std::uint64_t quota = std::min(port_.config().requests, kMostBorrowed);
+  const std::uint64_t quota = std::min(port_.config().requests, kMostUnfinished);
   if (used_ >= quota - quota / 4) return port_.again();
   const std::uint32_t index = new_offer();
   const bool comes_along =
@@ -161,8 +161,8 @@ ph_status Rendezvous::announce(Rank rank, const ph_announce_args& args) {
     port_.renounce(offer.promise);
     if (args.request != nullptr) *args.request = before;
   });
-  const bool is_lent = args.kind != PH_SEND_REQUEST && args.size_bytes != 0 && !comes_along;
-  if (is_lent) {
+  const bool is_exposed = args.kind != PH_SEND_REQUEST && args.size_bytes != 0 && !comes_along;
+  if (is_exposed) {
     const std::uint32_t access = args.kind == PH_RECV_BUFFER ? PH_ACCESS_WRITE : PH_ACCESS_READ;
     if (const auto status = port_.expose(bytes, access, offer.exposed); status != PH_OK)
       return status;
@@ -177,7 +177,7 @@ ph_status Rendezvous::announce(Rank rank, const ph_announce_args& args) {
   if (offer.is_over_for_user)
     port_.complete(offer.promise, PH_OK);
   else
-    ++lent_;
+    ++exposed_;
   port_.hand_over(offer.promise, args.request);
   return PH_OK;
 }
@@ -200,9 +200,9 @@ ph_outcome Rendezvous::on_cancel(Rank /*rank*/, std::uint64_t token) {
     free_offer(*offer);
     return PH_CANCELLED;
   }
-  if (offer->is_retracted) return PH_TOO_LATE;
+  if (offer->is_cancelled) return PH_TOO_LATE;
   std::array<std::uint64_t, 3> words{token, offer->what, offer->tag};
-  offer->is_retracted = say(offer->rank, Op::retracted, words) == PH_OK;
+  offer->is_cancelled = say(offer->rank, Op::cancelled, words) == PH_OK;
   return PH_TOO_LATE;
 }
 
@@ -216,7 +216,7 @@ bool Rendezvous::on_message(const Message& message) {
   const std::span words = std::span<const std::uint64_t>(all).first(bytes / sizeof all[0]);
   if (op == Op::announced) return words.size() == 5 && announced(message, words);
   if (!message.payload.empty()) return false;
-  if (op == Op::retracted) return words.size() == 3 && retracted(message.from, words);
+  if (op == Op::cancelled) return words.size() == 3 && cancelled(message.from, words);
   return op == Op::finished && words.size() == 2 && wire::is_end(words[1]) &&
          finished(message.from, words[0], wire::to_status(words[1]));
 }
@@ -231,7 +231,7 @@ bool Rendezvous::announced(const Message& message, std::span<const std::uint64_t
   buffer.target = {words[3], words[4]};
   const auto payload = message.payload;
   if (words[0] == 0 || !is_sound(buffer, payload.size())) return false;
-  if (borrowed_[message.from] >= kMostBorrowed) return false;
+  if (unfinished_[message.from] >= kMostUnfinished) return false;
   std::uint32_t block = Announcements::kNone;
   announcements_.make_room();  // add() does not fail now
   if (!payload.empty()) {
@@ -239,7 +239,7 @@ bool Rendezvous::announced(const Message& message, std::span<const std::uint64_t
     std::memcpy(announcements_.blocks().at(block), payload.data(), payload.size());
   }
   const std::uint32_t entry = announcements_.add(buffer, words[0], block);
-  ++borrowed_[message.from];
+  ++unfinished_[message.from];
   if (is_leaving_) give_back(entry, PH_ERR_DEPARTED, false);
   port_.wake();
   return true;
@@ -248,7 +248,7 @@ bool Rendezvous::announced(const Message& message, std::span<const std::uint64_t
 bool Rendezvous::finished(Rank from, std::uint64_t token, ph_status status) {
   Offer* const offer = find(token);
   if (offer == nullptr || offer->rank != from) return false;
-  const bool is_taken_back = status == PH_ERR_NOT_FOUND && offer->is_retracted;
+  const bool is_taken_back = status == PH_ERR_NOT_FOUND && offer->is_cancelled;
   if (status != PH_OK && status != PH_ERR_DEPARTED && !is_taken_back) return false;
   if (offer->ticket == 0) port_.note_read(from, offer->mark);
   over(*offer, offer->is_over_for_user ? PH_OK : status,
@@ -258,7 +258,7 @@ bool Rendezvous::finished(Rank from, std::uint64_t token, ph_status status) {
 }
 
 // Taken, or finished, meanwhile: then it ends by its finish.
-bool Rendezvous::retracted(Rank from, std::span<const std::uint64_t> words) {
+bool Rendezvous::cancelled(Rank from, std::span<const std::uint64_t> words) {
   const auto kind = static_cast<ph_buffer_kind>(words[1] >> wire::kBufferKindShift);
   if (!is_kind(kind)) return false;
   const ph_match match{kind, from, words[2], PH_ANY_SIZE};

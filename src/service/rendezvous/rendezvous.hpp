@@ -3,7 +3,7 @@
 // the peer who takes: buffers.cpp.
 //
 //   offer:  free -- announce() --> announced -- finished by the peer, the peer is lost --> free
-//                                      \-- retract: asked --> finished, with or without a taker
+//                                      \-- cancel: asked --> finished, with or without a taker
 //
 // Invariants: an offer holds a promise of a completion to its user until it is over; a peer knows
 // its token until then. Owner: the engine of a lane, under the lane's lock.
@@ -23,7 +23,7 @@ class Rendezvous final : public Service {
  public:
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Rendezvous>(port); }
   explicit Rendezvous(Port& port);
-  ~Rendezvous() override;  // what is still lent is a registration of its own no more
+  ~Rendezvous() override;  // what is still exposed is a registration of its own no more
 
   // ---- for the owner of a buffer
   ph_status announce(Rank rank, const ph_announce_args& args);
@@ -49,23 +49,23 @@ class Rendezvous final : public Service {
   void on_lost(Rank rank, ph_status why) noexcept override;
   ph_outcome on_cancel(Rank rank, std::uint64_t token) override;
   void close() override;
-  bool is_idle() const noexcept override { return lent_ == 0; }
+  bool is_idle() const noexcept override { return exposed_ == 0; }
   std::uint64_t held() const noexcept override {
     return announcements_.held() + announcements_.blocks_used();
   }
 
  private:
   // The kind of a message stands in the bits of its first word that a token leaves free.
-  enum class Op : std::uint8_t { announced = 1, finished, retracted };
+  enum class Op : std::uint8_t { announced = 1, finished, cancelled };
   static constexpr unsigned kOpShift = 60;
   static constexpr std::uint64_t kTokenMask = (std::uint64_t{1} << kOpShift) - 1;
-  static constexpr std::uint64_t kMostBorrowed = 65536;
+  static constexpr std::uint64_t kMostUnfinished = 65536;
 
   struct Offer {
     Rank rank = 0;
     bool is_used = false;
     bool is_over_for_user = false;  // its completion was given at once
-    bool is_retracted = false;
+    bool is_cancelled = false;
     std::uint32_t generation = 0;
     std::uint64_t promise = 0;
     std::uint64_t what = 0;  // kind and size, as in the record
@@ -86,16 +86,16 @@ class Rendezvous final : public Service {
 
   bool announced(const Message& message, std::span<const std::uint64_t> words);
   bool finished(Rank from, std::uint64_t token, ph_status status);
-  bool retracted(Rank from, std::span<const std::uint64_t> words);
+  bool cancelled(Rank from, std::span<const std::uint64_t> words);
   void give_back(std::uint32_t entry, ph_status status, bool behind_all);
 
   Port& port_;
   std::vector<Offer> offers_;
   std::vector<std::uint32_t> free_;
   std::uint64_t used_ = 0;
-  std::uint64_t lent_ = 0;               // of those, the ones that are not over for the user
-  Announcements announcements_;          // of peers, to us
-  std::vector<std::uint32_t> borrowed_;  // of each peer, those that nobody here has finished
+  std::uint64_t exposed_ = 0;              // of those, the ones that are not over for the user
+  Announcements announcements_;            // of peers, to us
+  std::vector<std::uint32_t> unfinished_;  // of each peer, those that nobody here has finished
   bool is_leaving_ = false;
 };
 

@@ -83,8 +83,8 @@ TEST_F(RegionBookTest, a_slot_that_somebody_may_have_mapped_for_ever_is_kept) {
   EXPECT_FALSE(book_.is_kept(15));
 }
 
-TEST_F(RegionBookTest, what_two_lenders_lend_is_counted_apart_and_found_by_nobody) {
-  const std::uint32_t one = book_.new_lender(), other = book_.new_lender();
+TEST_F(RegionBookTest, what_two_exposers_expose_is_counted_apart_and_found_by_nobody) {
+  const std::uint32_t one = book_.new_exposer(), other = book_.new_exposer();
   const auto first = book_.add({1000, 100, 0}, PH_ACCESS_WRITE | one, false);
   const auto again = book_.add({1000, 100, 0}, PH_ACCESS_WRITE | one, false);
   const auto others = book_.add({1000, 100, 0}, PH_ACCESS_WRITE | other, false);
