@@ -1,16 +1,16 @@
 // Puts and gets by key, tested and waited for by rid.
 #include <photon/vector.h>
 
-#include "compat/brought.hpp"
+#include "compat/eager_payload.hpp"
 #include "compat/entry.hpp"
-#include "compat/meeting.hpp"
+#include "compat/matched_buffer.hpp"
 #include "compat/post_named.hpp"
 
-using photon::classic::BroughtPieces;
-using photon::classic::find_brought;
-using photon::classic::is_brought;
+using photon::classic::EagerPayloads;
+using photon::classic::find_eager;
+using photon::classic::is_eager;
 using photon::classic::is_loss;
-using photon::classic::kNotBrought;
+using photon::classic::kNotEager;
 using photon::classic::post_named;
 using photon::classic::Request;
 using photon::classic::RequestType;
@@ -62,11 +62,11 @@ int photon_post_os_get_direct(int proc, void* ptr, uint64_t size, photonBuffer r
     args.size_bytes = size;
     args.source = target_of(*rbuf);
     args.flags = PH_NO_RCE;
-    if (is_brought(*rbuf, size)) {
-      const auto meeting = find_brought(session, proc, *rbuf);
-      if (meeting == nullptr) return Said(kNotBrought);
+    if (is_eager(*rbuf, size)) {
+      const auto matched = find_eager(session, proc, *rbuf);
+      if (matched == nullptr) return Said(kNotEager);
       return post_named(session, event_of(proc, size), request, args, [&](const ph_get_args& get) {
-        return meeting->get_at(session.context(), rbuf->addr, get);
+        return matched->get_at(session.context(), rbuf->addr, get);
       });
     }
     return post_named(session, event_of(proc, size), request, args, [&](const ph_get_args& get) {
@@ -106,13 +106,13 @@ int photon_post_os_getv_direct(int proc, void* ptr[], uint64_t size[], photonBuf
     if (ptr == nullptr || size == nullptr || rbuf == nullptr || nbuf < 1)
       return Said("an array is null, or there are no buffers");
     std::vector<ph_get_segment> pieces;
-    BroughtPieces brought;
+    EagerPayloads brought;
     std::uint64_t sum = 0;
     for (int i = 0; i < nbuf; ++i) {
       if (rbuf[i] == nullptr) return Said("a place at the peer, in rbuf, is null");
       sum += size[i];
       pieces.push_back({ptr[i], size[i], target_of(*rbuf[i])});
-      if (!is_brought(*rbuf[i], size[i])) continue;
+      if (!is_eager(*rbuf[i], size[i])) continue;
       const Said said = brought.read(session, proc, *rbuf[i], {ptr[i], size[i]});
       if (said.status != PHOTON_OK) return said;
       pieces.back() = {};

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <new>
 
-#include "compat/seat.hpp"
+#include "compat/process_session.hpp"
 #include "compat/session.hpp"
 
 namespace photon::classic {
 
 // The calling thread's session; null before photon_init() and after photon_finalize().
-[[gnu::always_inline]] inline Session* current() noexcept { return current_seat->running.get(); }
+[[gnu::always_inline]] inline Session* current() noexcept { return current_process->running.get(); }
 
 // A status of ours for one of the context's. Positive ones lose nothing, so they can be retried.
 inline int status_of(ph_status status) noexcept {

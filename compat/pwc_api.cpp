@@ -1,18 +1,18 @@
 // Put and get with completion.
 #include <cstring>
 
-#include "compat/brought.hpp"
+#include "compat/eager_payload.hpp"
 #include "compat/entry.hpp"
 #include "compat/ids.hpp"
-#include "compat/meeting.hpp"
+#include "compat/matched_buffer.hpp"
 #include "compat/with_room.hpp"
 
 using photon::classic::bytes_of;
 using photon::classic::current;
-using photon::classic::find_brought;
+using photon::classic::find_eager;
 using photon::classic::flags_of;
-using photon::classic::is_brought;
-using photon::classic::kNotBrought;
+using photon::classic::is_eager;
+using photon::classic::kNotEager;
 using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::status_of;
@@ -67,7 +67,7 @@ Said post_known(Session& session, const photon_cid& local, int flags, Post post)
 }
 
 // What a failed call says; apart, so that one which succeeds keeps nothing for it. Nor are its
-// arguments there any more, so where strays gave their room it is the next call that has it.
+// arguments there any more, so where detached gave their room it is the next call that has it.
 [[gnu::noinline]] int refused(ph_status status) noexcept {
   Session* session = current();
   if (session == nullptr) return status_of(status);
@@ -101,8 +101,8 @@ extern "C" {
     };
     const void* source = data_of(lbuf);
     return post_known(session, local, flags, [&] {
-      return session.reusable().covers(size)
-                 ? session.reusable().post(session.context(), rank, source, size, post)
+      return session.bounce_buffers().covers(size)
+                 ? session.bounce_buffers().post(session.context(), rank, source, size, post)
                  : post(source);
     });
   });
@@ -114,7 +114,7 @@ extern "C" {
                                                 photon_cid remote, int flags) {
   const Session* session = current();
   if (session == nullptr || (flags & kKnownFlags) != 0 || (local.size | remote.size) != 0 ||
-      session->reusable().covers(size))
+      session->bounce_buffers().covers(size))
     return photon_put_general(proc, size, lbuf, rbuf, local, remote, flags);
   const ph_status status =
       ph_put_u64(session->context(), static_cast<ph_rank>(proc), {data_of(lbuf), size},
@@ -135,14 +135,14 @@ int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photo
     args.size_bytes = size;
     args.source = target_of(rbuf);
     if ((flags & PHOTON_REQ_PWC_NOTICE) != 0) args.flags |= PH_NOTICE_ACCEPTED;
-    if (rbuf == nullptr || !is_brought(*rbuf, size))
+    if (rbuf == nullptr || !is_eager(*rbuf, size))
       return post_known(session, local, flags, [&] {
         return ph_get(session.context(), static_cast<ph_rank>(proc), &args);
       });
-    const auto meeting = find_brought(session, proc, *rbuf);
-    if (meeting == nullptr) return Said(kNotBrought);
+    const auto matched = find_eager(session, proc, *rbuf);
+    if (matched == nullptr) return Said(kNotEager);
     return post_known(session, local, flags,
-                      [&] { return meeting->get_at(session.context(), rbuf->addr, args); });
+                      [&] { return matched->get_at(session.context(), rbuf->addr, args); });
   });
 }
 

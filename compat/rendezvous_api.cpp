@@ -3,24 +3,24 @@
 //   announced: a rid of type ledger, over when the peer has sent its FIN
 //   met:       a rid of type event, over when what was posted under it has landed; gone when it
 //              is over and its FIN was sent
-#include "compat/brought.hpp"
+#include "compat/eager_payload.hpp"
 #include "compat/entry.hpp"
-#include "compat/meeting.hpp"
+#include "compat/matched_buffer.hpp"
 #include "compat/post_named.hpp"
 #include "compat/reach.hpp"
 #include "compat/take_request.hpp"
 #include "compat/with_room.hpp"
 
-using photon::classic::describe_brought;
+using photon::classic::describe_eager;
 using photon::classic::let_go;
-using photon::classic::Lobby;
-using photon::classic::Meeting;
+using photon::classic::MatchedBuffer;
 using photon::classic::post_named;
 using photon::classic::reach;
 using photon::classic::Request;
 using photon::classic::RequestType;
 using photon::classic::Said;
 using photon::classic::Session;
+using photon::classic::UnexpectedBuffers;
 using photon::classic::with_room;
 using photon::classic::with_session;
 
@@ -52,7 +52,7 @@ Said announce(Session& session, int proc, const Announced& what, photon_rid* rid
   args.tag = tag_of(what.tag);
   args.buffer = what.data;
   args.size_bytes = what.size_bytes;
-  session.strays().reap(session.context());
+  session.detached().reap(session.context());
   return post_named(session, request, rid, args, [&](const ph_announce_args& given) {
     return ph_announce(session.context(), static_cast<ph_rank>(proc), &given);
   });
@@ -68,15 +68,16 @@ Said in_vain(ph_status status) {
 Said meet(Session& session, const ph_match& match, photon_rid* rid) {
   if (rid == nullptr) return Said("the place for the rid is null: it is finished by its name");
   Request request;
-  request.meeting = std::make_shared<Meeting>();  // what was met is never lost for want of memory
+  request.matched =
+      std::make_shared<MatchedBuffer>();  // what was met is never lost for want of memory
   const photon_rid name = session.requests().reserve();
   ph_buffer buffer{};
-  const ph_status status = session.lobby().meet(session, match, buffer);
+  const ph_status status = session.unexpected_buffers().meet(session, match, buffer);
   if (status != PH_OK) {
     session.requests().remove(name);
     return in_vain(status);
   }
-  request.meeting->begin(buffer);
+  request.matched->begin(buffer);
   request.type = RequestType::event;
   request.peer = buffer.rank;
   request.tag = static_cast<int>(buffer.tag);
@@ -86,15 +87,16 @@ Said meet(Session& session, const ph_match& match, photon_rid* rid) {
   return PHOTON_OK;
 }
 
-// Runs `call(meeting)` on what `rid` has met with `proc` (or PHOTON_ANY_SOURCE: whoever it is).
+// Runs `call(matched buffer)` on what `rid` has met with `proc` (or PHOTON_ANY_SOURCE: whoever it
+// is).
 template <class Call>
-Said with_meeting(Session& session, photon_rid rid, int proc, Call call) {
+Said with_matched(Session& session, photon_rid rid, int proc, Call call) {
   const auto request = session.requests().find(rid);
-  if (!request || request->meeting == nullptr) return Said("the rid names no buffer that was met");
+  if (!request || request->matched == nullptr) return Said("the rid names no buffer that was met");
   const auto rank = static_cast<ph_rank>(proc);
   if (rank != PH_ANY_RANK && rank != request->peer)
     return Said("the buffer was announced by another rank than proc");
-  return call(*request->meeting);
+  return call(*request->matched);
 }
 
 ph_match wish_to_send(int tag) noexcept {
@@ -104,7 +106,7 @@ ph_match wish_to_send(int tag) noexcept {
 // The rank that has asked for a place, or -1.
 int wait_for_sender(Session& session, int tag) {
   ph_buffer asked{};
-  if (session.lobby().meet(session, wish_to_send(tag), asked) != PH_OK) return -1;
+  if (session.unexpected_buffers().meet(session, wish_to_send(tag), asked) != PH_OK) return -1;
   return static_cast<int>(asked.rank);
 }
 
@@ -112,17 +114,19 @@ int wait_for_sender(Session& session, int tag) {
 class Asked {
  public:
   explicit Asked(Session& session) noexcept : session_(session) {}
-  ~Asked() { session_.lobby().settle(loan_, is_answered_); }
+  ~Asked() { session_.unexpected_buffers().settle(loan_, is_answered_); }
   Asked(const Asked&) = delete;
   Asked& operator=(const Asked&) = delete;
 
-  ph_status wait(int tag) { return session_.lobby().borrow(session_, wish_to_send(tag), loan_); }
+  ph_status wait(int tag) {
+    return session_.unexpected_buffers().borrow(session_, wish_to_send(tag), loan_);
+  }
   ph_rank rank() const noexcept { return loan_.buffer.rank; }
   void answered() noexcept { is_answered_ = true; }
 
  private:
   Session& session_;
-  Lobby::Loan loan_;
+  UnexpectedBuffers::Loan loan_;
   bool is_answered_ = false;
 };
 
@@ -186,12 +190,12 @@ int photon_wait_send_request_rdma(int tag) {
 int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf) {
   return with_session("photon_get_buffer_remote", [&](Session& session) -> Said {
     if (ret_buf == nullptr) return Said("the place for the buffer is null");
-    return with_meeting(session, request, PHOTON_ANY_SOURCE, [&](Meeting& meeting) {
-      const ph_buffer& met = meeting.buffer();
-      if (met.data != nullptr && meeting.is_finished())
+    return with_matched(session, request, PHOTON_ANY_SOURCE, [&](MatchedBuffer& matched) {
+      const ph_buffer& met = matched.buffer();
+      if (met.data != nullptr && matched.is_finished())
         return Said("the small buffer that was met is finished");
       *ret_buf = met.data != nullptr
-                     ? describe_brought(session, meeting, request)
+                     ? describe_eager(session, matched, request)
                      : photon_buffer_t{met.target.address, met.size_bytes, {met.target.key, 0}};
       return Said(PHOTON_OK);
     });
@@ -201,9 +205,9 @@ int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf) {
 int photon_post_os_put(photon_rid request, int proc, void* ptr, uint64_t size, int,
                        uint64_t r_offset) {
   return with_session("photon_post_os_put", [&](Session& session) -> Said {
-    return with_meeting(session, request, proc, [&](Meeting& meeting) {
+    return with_matched(session, request, proc, [&](MatchedBuffer& matched) {
       return with_room(session, [&] {
-        return meeting.put(session.context(), {ptr, size}, r_offset);
+        return matched.put(session.context(), {ptr, size}, r_offset);
       });
     });
   });
@@ -212,9 +216,9 @@ int photon_post_os_put(photon_rid request, int proc, void* ptr, uint64_t size, i
 int photon_post_os_get(photon_rid request, int proc, void* ptr, uint64_t size, int,
                        uint64_t r_offset) {
   return with_session("photon_post_os_get", [&](Session& session) -> Said {
-    return with_meeting(session, request, proc, [&](Meeting& meeting) {
+    return with_matched(session, request, proc, [&](MatchedBuffer& matched) {
       return with_room(session, [&] {
-        return meeting.get(session.context(), {ptr, size}, r_offset);
+        return matched.get(session.context(), {ptr, size}, r_offset);
       });
     });
   });
@@ -227,7 +231,7 @@ int photon_probe_ledger(int proc, int* flag, int type, photonStatus status) {
       return Said("type is neither PHOTON_SEND_LEDGER nor PHOTON_RECV_LEDGER");
     const auto look = [&](ph_buffer_kind kind, ph_buffer& seen) {
       const ph_match match = match_of(kind, proc, PH_ANY_SIZE, PHOTON_ANY_TAG);
-      return session.lobby().see(session.context(), match, seen);
+      return session.unexpected_buffers().see(session.context(), match, seen);
     };
     ph_buffer seen{};
     ph_status found = look(type == PHOTON_SEND_LEDGER ? PH_SEND_BUFFER : PH_RECV_BUFFER, seen);
@@ -247,14 +251,14 @@ int photon_probe_ledger(int proc, int* flag, int type, photonStatus status) {
 
 int photon_send_FIN(photon_rid request, int proc, int flags) {
   return with_session("photon_send_FIN", [&](Session& session) -> Said {
-    return with_meeting(session, request, proc, [&](Meeting& meeting) {
-      session.strays().reap(session.context());
-      const ph_status status = meeting.finish(session.context());
-      if (!meeting.is_finished()) return status;
+    return with_matched(session, request, proc, [&](MatchedBuffer& matched) {
+      session.detached().reap(session.context());
+      const ph_status status = matched.finish(session.context());
+      if (!matched.is_finished()) return status;
       // Who was told that the transfers are over does not ask again.
-      const bool is_silent = meeting.pending() == PH_REQUEST_NONE && !meeting.has_news();
+      const bool is_silent = matched.pending() == PH_REQUEST_NONE && !matched.has_news();
       if (is_silent || (flags & PHOTON_REQ_COMPLETED) != 0)
-        static_cast<void>(let_go(session, request, meeting));
+        static_cast<void>(let_go(session, request, matched));
       return status;
     });
   });

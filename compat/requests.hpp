@@ -18,7 +18,7 @@
 
 namespace photon::classic {
 
-class Meeting;
+class MatchedBuffer;
 
 // What photon_test() calls it.
 enum class RequestType : int {
@@ -36,7 +36,8 @@ struct Request {
   ph_rank peer = PH_ANY_RANK;
   int tag = 0;
   std::uint64_t size_bytes = 0;
-  std::shared_ptr<Meeting> meeting;  // a peer's buffer that was met: it has handles of its own
+  std::shared_ptr<MatchedBuffer>
+      matched;  // a peer's buffer that was met: it has handles of its own
 };
 
 class Requests {

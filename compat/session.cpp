@@ -19,7 +19,7 @@ std::uint64_t new_nonce(ph_rank rank) noexcept {
 }  // namespace
 
 Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange,
-                 std::uint64_t reusable_bytes) noexcept
+                 std::uint64_t bounce_bytes) noexcept
     : context_(context),
       rank_(ph_rank_of(context)),
       size_(ph_size_of(context)),
@@ -29,7 +29,7 @@ Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange,
       exchange_(std::move(exchange)),
       registrations_(context),
       collectives_(context, requests_, number_in_force(context, "requests"), pwc_.table()),
-      reusable_(size_, number_in_force(context, "packed_max"), reusable_bytes) {}
+      bounce_buffers_(size_, number_in_force(context, "packed_max"), bounce_bytes) {}
 
 std::uint64_t Session::longest_id_bytes() const noexcept {
   return number_in_force(context_, "max_cid_size");
@@ -66,8 +66,8 @@ std::unique_ptr<Session> Session::open(photon_config_t& config) {
     warn("photon_init", error.text);
     return nullptr;
   }
-  const auto reusable_bytes = static_cast<std::uint64_t>(std::max(config.cap.small_pwc_size, 0));
-  auto session = std::make_unique<Session>(context, std::move(exchange), reusable_bytes);
+  const auto bounce_bytes = static_cast<std::uint64_t>(std::max(config.cap.small_pwc_size, 0));
+  auto session = std::make_unique<Session>(context, std::move(exchange), bounce_bytes);
   session->exchange_->warn_if_alone(*session);
   session->tell(config);
   return session;

@@ -5,7 +5,7 @@
 //
 // Invariant: after close() every call on the context says PH_ERR_STATE, which is NOINIT here. Rids
 // are unknown then: a late call with one is PHOTON_ERROR.
-// Owner: its seat. Threads: any, but for open() and close(), which hold Seat::changing.
+// Owner: its seat. Threads: any, but for open() and close(), which hold ProcessSession::changing.
 #pragma once
 
 #include <photon.h>
@@ -16,13 +16,13 @@
 #include <mutex>
 
 #include "compat/back_pressure.hpp"
+#include "compat/bounce_buffers.hpp"
 #include "compat/collectives.hpp"
+#include "compat/detached_requests.hpp"
 #include "compat/exchange.hpp"
-#include "compat/lobby.hpp"
 #include "compat/registrations.hpp"
 #include "compat/requests.hpp"
-#include "compat/reusable.hpp"
-#include "compat/strays.hpp"
+#include "compat/unexpected_buffers.hpp"
 #include "compat/word_ids.hpp"
 #include "examples/coll_pwc/pwc_provider.hpp"
 
@@ -33,9 +33,9 @@ class Session {
   // Null after having said on stderr why.
   static std::unique_ptr<Session> open(photon_config_t& config);
 
-  // `reusable_bytes`: sources up to this belong to their owner again when a put returns.
+  // `bounce_bytes`: sources up to this belong to their owner again when a put returns.
   Session(ph_context* context, std::unique_ptr<Exchange> exchange,
-          std::uint64_t reusable_bytes) noexcept;
+          std::uint64_t bounce_bytes) noexcept;
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -71,20 +71,20 @@ class Session {
 
   Registrations& registrations() noexcept { return registrations_; }
   Requests& requests() noexcept { return requests_; }
-  Lobby& lobby() noexcept { return lobby_; }
-  Strays& strays() noexcept { return strays_; }
+  UnexpectedBuffers& unexpected_buffers() noexcept { return unexpected_buffers_; }
+  DetachedRequests& detached() noexcept { return detached_; }
   BackPressure& back_pressure() noexcept { return back_pressure_; }
   Collectives& collectives() noexcept { return collectives_; }
   WordIds& word_ids() noexcept { return word_ids_; }
-  Reusable& reusable() noexcept { return reusable_; }
-  const Reusable& reusable() const noexcept { return reusable_; }
+  BounceBuffers& bounce_buffers() noexcept { return bounce_buffers_; }
+  const BounceBuffers& bounce_buffers() const noexcept { return bounce_buffers_; }
 
   // Says on stderr why a call failed: so many times, then only if the setting `log` is info or
   // debug, for who tries again and again. With a status: the context's words, if it is the latest.
   void complain(const char* call, const char* why) noexcept;
   void complain(const char* call, ph_status status) noexcept;
 
-  Session* next_retired = nullptr;  // Seat's
+  Session* next_retired = nullptr;  // ProcessSession's
 
  private:
   ph_context* const context_;
@@ -96,13 +96,13 @@ class Session {
   const std::unique_ptr<Exchange> exchange_;
   Registrations registrations_;
   Requests requests_;
-  Lobby lobby_;
-  Strays strays_;
+  UnexpectedBuffers unexpected_buffers_;
+  DetachedRequests detached_;
   BackPressure back_pressure_;
   PwcProvider pwc_;  // for who wants it; its memory stays until the context is destroyed
   Collectives collectives_;
   WordIds word_ids_;
-  Reusable reusable_;
+  BounceBuffers bounce_buffers_;
   std::mutex complaints_mutex_;
   unsigned complaints_count_ = 0;  // under it
 };

@@ -3,8 +3,8 @@
 #include "compat/warn.hpp"
 
 using photon::classic::current;
-using photon::classic::current_seat;
-using photon::classic::Seat;
+using photon::classic::current_process;
+using photon::classic::ProcessSession;
 using photon::classic::Session;
 using photon::classic::warn;
 
@@ -20,19 +20,19 @@ int photon_init(photonConfig cfg) {
     warn("photon_init", "the configuration is null");
     return PHOTON_ERROR;
   }
-  Seat& seat = *current_seat;
-  const std::scoped_lock lock(seat.changing);
-  const Session* running = seat.running.get();
+  ProcessSession& process = *current_process;
+  const std::scoped_lock lock(process.changing);
+  const Session* running = process.running.get();
   if (running != nullptr && !running->is_of_parent()) {
     warn("photon_init", "called again without photon_finalize(); the first call counts");
     running->tell(*cfg);
     return PHOTON_OK;
   }
-  if (running != nullptr) seat.retire();  // in a fork's child nothing works by its parent's
+  if (running != nullptr) process.retire();  // in a fork's child nothing works by its parent's
   try {
     std::unique_ptr<Session> session = Session::open(*cfg);
     if (session == nullptr) return PHOTON_ERROR;
-    seat.running.set(session.release());
+    process.running.set(session.release());
     photon::classic::settle_at_exit();
     return PHOTON_OK;
   } catch (const std::bad_alloc&) {
@@ -42,11 +42,11 @@ int photon_init(photonConfig cfg) {
 }
 
 int photon_finalize(void) {
-  Seat& seat = *current_seat;
-  const std::scoped_lock lock(seat.changing);
-  Session* session = seat.running.get();
+  ProcessSession& process = *current_process;
+  const std::scoped_lock lock(process.changing);
+  Session* session = process.running.get();
   if (session == nullptr) return photon::classic::without_session("photon_finalize");
-  seat.retire();
+  process.retire();
   return session->close();
 }
 

@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "compat/meeting.hpp"
+#include "compat/matched_buffer.hpp"
 
 namespace photon::classic {
 
@@ -34,21 +34,21 @@ ph_status look_at(Session& session, ph_request& handle, ph_result& result,
 // The program knows how its transfers ended. The rid goes with the FIN, or now if that was sent.
 // PH_ERR_NOT_FOUND: it went meanwhile, by a FIN that said so or by photon_cancel().
 ph_status tell(Session& session, photon_rid rid, Taken& taken) {
-  Meeting& meeting = *taken.request.meeting;
+  MatchedBuffer& matched = *taken.request.matched;
   if (!session.requests().find(rid)) return PH_ERR_NOT_FOUND;
-  taken.status = meeting.tell();
-  return meeting.is_finished() ? give_back(session, rid) : PH_OK;
+  taken.status = matched.tell();
+  return matched.is_finished() ? give_back(session, rid) : PH_OK;
 }
 
 // All transfers of a buffer that was met.
 ph_status take_transfers(Session& session, photon_rid rid, std::int64_t timeout_us, Taken& taken) {
-  Meeting& meeting = *taken.request.meeting;
-  for (ph_request named = meeting.pending(); named != PH_REQUEST_NONE; named = meeting.pending()) {
+  MatchedBuffer& matched = *taken.request.matched;
+  for (ph_request named = matched.pending(); named != PH_REQUEST_NONE; named = matched.pending()) {
     ph_request handle = named;
     ph_result result{};
     const ph_status status = look_at(session, handle, result, timeout_us);
     if (handle == PH_REQUEST_NONE) {
-      meeting.ended(named, is_over(status, result) ? result.status : status);
+      matched.ended(named, is_over(status, result) ? result.status : status);
       continue;
     }
     if (status != PH_ERR_NOT_FOUND) return status;
@@ -62,18 +62,18 @@ ph_status take_transfers(Session& session, photon_rid rid, std::int64_t timeout_
 // What ph_wait_any() has found to be over, of the request that `taken` names and as it says. False:
 // there is nothing to tell yet, or somebody else did.
 bool settle(Session& session, photon_rid rid, ph_request named, Taken& taken) {
-  const auto& meeting = taken.request.meeting;
-  if (meeting == nullptr) return give_back(session, rid) == PH_OK;
-  meeting->ended(named, taken.status);  // also if the rid is gone: others may wait for it
-  return meeting->has_news() && tell(session, rid, taken) == PH_OK;
+  const auto& matched = taken.request.matched;
+  if (matched == nullptr) return give_back(session, rid) == PH_OK;
+  matched->ended(named, taken.status);  // also if the rid is gone: others may wait for it
+  return matched->has_news() && tell(session, rid, taken) == PH_OK;
 }
 
 // The peer's buffer goes back to it; what is under way ends by itself. While the peer cannot be
 // told the rid stays.
-ph_status leave_meeting(Session& session, photon_rid rid, Meeting& meeting) {
-  session.strays().reap(session.context());
-  const ph_status status = meeting.finish(session.context());
-  return meeting.is_finished() ? let_go(session, rid, meeting) : status;
+ph_status leave_matched(Session& session, photon_rid rid, MatchedBuffer& matched) {
+  session.detached().reap(session.context());
+  const ph_status status = matched.finish(session.context());
+  return matched.is_finished() ? let_go(session, rid, matched) : status;
 }
 
 // What the program will not probe any more.
@@ -106,15 +106,15 @@ ph_status cancel_collective(Session& session, photon_rid rid) {
 
 }  // namespace
 
-ph_status let_go(Session& session, photon_rid rid, Meeting& meeting) {
-  return meeting.leave(session.strays(), session.requests(), rid) ? PH_OK : PH_ERR_NOT_FOUND;
+ph_status let_go(Session& session, photon_rid rid, MatchedBuffer& matched) {
+  return matched.leave(session.detached(), session.requests(), rid) ? PH_OK : PH_ERR_NOT_FOUND;
 }
 
 ph_status take_request(Session& session, photon_rid rid, std::int64_t timeout_us, Taken& taken) {
   const auto found = session.requests().find(rid);
   if (!found) return PH_ERR_NOT_FOUND;
   taken = {*found, PH_OK};
-  if (found->meeting != nullptr) return take_transfers(session, rid, timeout_us, taken);
+  if (found->matched != nullptr) return take_transfers(session, rid, timeout_us, taken);
   if (found->type == RequestType::collective)
     return take_collective(session, rid, timeout_us, taken);
   if (found->handle == PH_REQUEST_NONE) return give_back(session, rid);
@@ -134,13 +134,13 @@ photon_rid take_any(Session& session, RequestType type, Taken& taken) {
     for (const photon_rid rid : session.requests().all(type)) {
       const auto request = session.requests().find(rid);
       if (!request) continue;
-      const bool is_met = request->meeting != nullptr;
-      const ph_request handle = is_met ? request->meeting->pending() : request->handle;
+      const bool is_met = request->matched != nullptr;
+      const ph_request handle = is_met ? request->matched->pending() : request->handle;
       if (handle != PH_REQUEST_NONE) {
         rids.push_back(rid);
         requests.push_back(*request);
         named.push_back(handle);
-      } else if (!is_met || request->meeting->has_news()) {
+      } else if (!is_met || request->matched->has_news()) {
         if (take_request(session, rid, 0, taken) == PH_OK) return rid;
       }
     }
@@ -161,7 +161,7 @@ photon_rid take_any(Session& session, RequestType type, Taken& taken) {
 ph_status cancel_request(Session& session, photon_rid rid) {
   const auto found = session.requests().find(rid);
   if (!found) return PH_ERR_NOT_FOUND;
-  if (found->meeting != nullptr) return leave_meeting(session, rid, *found->meeting);
+  if (found->matched != nullptr) return leave_matched(session, rid, *found->matched);
   if (found->type == RequestType::collective) return cancel_collective(session, rid);
   ph_request handle = found->handle;
   if (handle == PH_REQUEST_NONE) return give_back(session, rid);

@@ -21,7 +21,7 @@ ph_status take_request(Session& session, photon_rid rid, std::int64_t timeout_us
 photon_rid take_any(Session& session, RequestType type, Taken& taken);
 
 // A met buffer's rid goes though transfers are under way: PH_OK, or PH_ERR_NOT_FOUND.
-ph_status let_go(Session& session, photon_rid rid, Meeting& meeting);
+ph_status let_go(Session& session, photon_rid rid, MatchedBuffer& matched);
 
 // PH_OK: nothing of it has gone or it is over; its rid is gone. PH_TIMEOUT: it is on its way.
 // PH_AGAIN: there is no room to tell the peer; nothing was done.

@@ -6,7 +6,7 @@
 
 namespace photon::classic {
 
-// Runs `post()`, once more if strays that were over made room. PH_AGAIN also for what is only a
+// Runs `post()`, once more if detached that were over made room. PH_AGAIN also for what is only a
 // lack of memory for now.
 template <class Post>
 ph_status with_room(Session& session, Post post) {
@@ -15,7 +15,7 @@ ph_status with_room(Session& session, Post post) {
   if (status == PH_OK) [[likely]]
     return status;
   if (!BackPressure::is_refusal(context, status)) return status;
-  if (session.strays().reap(context)) status = post();
+  if (session.detached().reap(context)) status = post();
   if (!BackPressure::is_refusal(context, status)) return status;
   session.back_pressure().note(context);
   return PH_AGAIN;

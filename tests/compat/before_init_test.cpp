@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "compat/seat.hpp"
+#include "compat/process_session.hpp"
 
 namespace photon::test {
 namespace {
@@ -104,12 +104,12 @@ TEST(BeforeInit, collectives_say_so) {
 }
 
 // As in a process that has called nothing yet.
-class EmptySeat : public testing::Test {
+class EmptySession : public testing::Test {
  protected:
   template <class Call>
   static std::string words_of(Call call) {
-    classic::Seat seat;
-    classic::bind(&seat);
+    classic::ProcessSession process;
+    classic::bind(&process);
     testing::internal::CaptureStderr();
     call();
     classic::bind(nullptr);
@@ -120,7 +120,7 @@ class EmptySeat : public testing::Test {
   }
 };
 
-TEST_F(EmptySeat, is_named_by_the_first_call_that_needs_a_session_whichever_it_is) {
+TEST_F(EmptySession, is_named_by_the_first_call_that_needs_a_session_whichever_it_is) {
   const std::pair<const char*, void (*)()> calls[] = {
       {"photon_put_with_completion",
        [] { photon_put_with_completion(0, 0, nullptr, nullptr, {}, {}, 0); }},
@@ -143,7 +143,7 @@ TEST_F(EmptySeat, is_named_by_the_first_call_that_needs_a_session_whichever_it_i
   }
 }
 
-TEST_F(EmptySeat, is_no_flood_for_who_probes_for_ever) {
+TEST_F(EmptySession, is_no_flood_for_who_probes_for_ever) {
   const std::string said = words_of([] {
     int flag = 0;
     for (int i = 0; i < 1000; ++i)
@@ -154,7 +154,7 @@ TEST_F(EmptySeat, is_no_flood_for_who_probes_for_ever) {
   EXPECT_EQ(lines_of(said), 1u) << said;
 }
 
-TEST_F(EmptySeat, is_no_matter_to_calls_that_need_none) {
+TEST_F(EmptySession, is_no_matter_to_calls_that_need_none) {
   EXPECT_EQ(words_of([] {
               double seconds = 0;
               photon_gettime_(&seconds);

@@ -1,4 +1,5 @@
-// A job of the classic API whose ranks are threads of this process, each in a seat of its own.
+// A job of the classic API whose ranks are threads of this process, each in a process session of
+// its own.
 //
 //   ClassicJob job(2, Ground::shm);
 //   job.run([&](int rank) { ... photon_put_with_completion(...) ... });
@@ -75,22 +76,22 @@ class ClassicJob {
     });
   }
 
-  // Threads in seats, and nothing else.
+  // Threads in sessions of their own, and nothing else.
   void run_bare(const Body& body) {
     const Watchdog watchdog(std::chrono::seconds(120));
-    std::vector<std::unique_ptr<classic::Seat>> seats;
+    std::vector<std::unique_ptr<classic::ProcessSession>> processes;
     std::vector<std::thread> threads;
     for (int rank = 0; rank < ranks_count_; ++rank) {
-      seats.push_back(std::make_unique<classic::Seat>());
-      threads.emplace_back([&, rank, seat = seats.back().get()] {
-        classic::bind(seat);
+      processes.push_back(std::make_unique<classic::ProcessSession>());
+      threads.emplace_back([&, rank, process = processes.back().get()] {
+        classic::bind(process);
         here() = {this, rank};
         if (is_on_hosts_) enter_namespace(static_cast<std::uint32_t>(rank));
         body(rank);
       });
     }
     for (std::thread& thread : threads) thread.join();
-    for (auto& seat : seats) seat->clear();
+    for (auto& process : processes) process->clear();
   }
 
   // What a program does that takes its configuration from the stack.
@@ -136,11 +137,12 @@ class ClassicJob {
 
   // Another thread of this rank: its calls are those of the caller's.
   static std::thread in_same_rank(std::function<void()> body) {
-    return std::thread([seat = classic::current_seat, where = here(), body = std::move(body)] {
-      classic::bind(seat);
-      here() = where;
-      body();
-    });
+    return std::thread(
+        [process = classic::current_process, where = here(), body = std::move(body)] {
+          classic::bind(process);
+          here() = where;
+          body();
+        });
   }
 
   static void serve() {

@@ -75,8 +75,8 @@ TEST_P(RuntimeClient, never_finalizes) {
     evq.join();
     ledger.join();
     job.meet();
-    classic::current_seat->settle();  // as an exit does
-    classic::current_seat->leave();
+    classic::current_process->settle();  // as an exit does
+    classic::current_process->leave();
   });
   unsetenv("PHOTON_REQUESTS");
 }

@@ -8,7 +8,7 @@
 // Invariant: a finished one without transfers and news has nothing left to say: its rid goes.
 // Owner: its entry in the session's requests, and who looks at it just then. Any thread; its lock
 // is held over posts, which never block, and never over a wait. Locks: its own, then that of the
-// strays or of the requests.
+// detached or of the requests.
 #pragma once
 
 #include <photon.h>
@@ -20,16 +20,16 @@
 namespace photon::classic {
 
 class Requests;
-class Strays;
+class DetachedRequests;
 
 // The peer can take no operation any more.
 bool is_loss(ph_status status) noexcept;
 
-class Meeting {
+class MatchedBuffer {
  public:
-  Meeting() = default;
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  MatchedBuffer() = default;
+  MatchedBuffer(const MatchedBuffer&) = delete;
+  MatchedBuffer& operator=(const MatchedBuffer&) = delete;
 
   // Before anybody else can find it.
   void begin(const ph_buffer& buffer) noexcept { buffer_ = buffer; }
@@ -51,9 +51,9 @@ class Meeting {
   bool is_finished();
   // A transfer that is under way, or PH_REQUEST_NONE.
   ph_request pending();
-  // Its rid goes, as one step for whoever looks: what is under way goes on as strays. False: the
+  // Its rid goes, as one step for whoever looks: what is under way goes on as detached. False: the
   // rid was gone before. Throws bad_alloc before anything is changed.
-  bool leave(Strays& strays, Requests& requests, photon_rid rid);
+  bool leave(DetachedRequests& detached, Requests& requests, photon_rid rid);
   // It is, as the context said. False: another thread has said so before.
   bool ended(ph_request handle, ph_status status);
   // Transfers are over, and nobody was told.

@@ -10,7 +10,7 @@
 
 namespace photon::classic {
 
-class Strays {
+class DetachedRequests {
  public:
   // Throws bad_alloc before anything is added.
   void add(const std::vector<ph_request>& handles) {

@@ -18,7 +18,7 @@ namespace photon::classic {
 
 class Session;
 
-struct Seat {
+struct ProcessSession {
   sync::Published<sync::HardwarePolicy, Session> running;
   std::mutex changing;         // held by photon_init() and photon_finalize()
   Session* retired = nullptr;  // under it: finalized ones, linked
@@ -41,7 +41,7 @@ struct Seat {
 
 // Of the calling thread: the process's unless it is bound elsewhere. Known when the library is
 // loaded, so one load finds it.
-extern thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec")]];
+extern thread_local constinit ProcessSession* current_process [[gnu::tls_model("initial-exec")]];
 
 // A call that needs a session finds none: PHOTON_ERROR_NOINIT. The first one says so on stderr, for
 // a program that does not look at the status may probe for ever.
@@ -52,6 +52,6 @@ extern thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec"
 void settle_at_exit() noexcept;
 
 // From now on the calling thread's calls are those of the rank in this seat; null: the process's.
-void bind(Seat* seat) noexcept;
+void bind(ProcessSession* process) noexcept;
 
 }  // namespace photon::classic

@@ -5,8 +5,8 @@
 namespace photon::test {
 namespace {
 
-class MeetingEnds : public OverGrounds {};
-INSTANTIATE_TEST_SUITE_P(grounds, MeetingEnds, testing::Values(Ground::shm, Ground::sim),
+class MatchedBufferEnds : public OverGrounds {};
+INSTANTIATE_TEST_SUITE_P(grounds, MatchedBufferEnds, testing::Values(Ground::shm, Ground::sim),
                          ground_name);
 
 constexpr int kAnyRank = PHOTON_ANY_SOURCE;
@@ -33,7 +33,7 @@ void get_by_description(photon_rid met) {
 }
 
 // Rank 1 announces a small send buffer and is gone when rank 0 looks at it.
-TEST_P(MeetingEnds, a_small_send_buffer_is_read_after_its_owner_has_left) {
+TEST_P(MatchedBufferEnds, a_small_send_buffer_is_read_after_its_owner_has_left) {
   ClassicJob job(2, GetParam());
   for (const bool meets_before : {false, true}) {
     job.run_bare([&](int rank) {
@@ -77,7 +77,7 @@ TEST_P(MeetingEnds, a_small_send_buffer_is_read_after_its_owner_has_left) {
 
 // What nobody has met goes with its owner, at once: a peer that probes is no reason to wait, and it
 // is no error.
-TEST_P(MeetingEnds, a_buffer_that_nobody_met_keeps_no_rank_from_leaving) {
+TEST_P(MatchedBufferEnds, a_buffer_that_nobody_met_keeps_no_rank_from_leaving) {
   ClassicJob job(2, GetParam());
   job.run_bare([&](int rank) {
     photon_config_t config = job.configuration(rank);
@@ -121,7 +121,7 @@ std::vector<photon_rid> announce_all_that_may_be(unsigned char* bytes, std::size
   return rids;
 }
 
-TEST_P(MeetingEnds, a_send_request_that_could_not_be_answered_is_there_for_the_next_call) {
+TEST_P(MatchedBufferEnds, a_send_request_that_could_not_be_answered_is_there_for_the_next_call) {
   const FewRequests few;
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {
@@ -170,7 +170,7 @@ void wait_in_vain() {
   EXPECT_EQ(rid, 0u);
 }
 
-TEST_P(MeetingEnds, who_left_before_the_first_word_is_waited_for_by_nobody) {
+TEST_P(MatchedBufferEnds, who_left_before_the_first_word_is_waited_for_by_nobody) {
   ClassicJob job(2, GetParam());
   job.run_bare([&](int rank) {
     photon_config_t config = job.configuration(rank);
@@ -184,7 +184,7 @@ TEST_P(MeetingEnds, who_left_before_the_first_word_is_waited_for_by_nobody) {
 }
 
 // On shm alone: sim may miss that a rank ended while it was spoken to for the first time.
-TEST(MeetingPeers, who_leaves_without_a_word_while_it_is_waited_for_ends_the_wait) {
+TEST(MatchedBufferPeers, who_leaves_without_a_word_while_it_is_waited_for_ends_the_wait) {
   for (const int proc : {1, kAnyRank}) {
     ClassicJob job(2);
     job.run_bare([&](int rank) {
@@ -201,7 +201,7 @@ TEST(MeetingPeers, who_leaves_without_a_word_while_it_is_waited_for_ends_the_wai
 }
 
 // Whom one rank gets in touch with sees nothing of it.
-TEST_P(MeetingEnds, a_wait_for_any_leaves_no_trace_at_those_it_waits_for) {
+TEST_P(MatchedBufferEnds, a_wait_for_any_leaves_no_trace_at_those_it_waits_for) {
   ClassicJob job(3, GetParam());
   job.run([&](int rank) {
     unsigned char bytes[300] = {};

@@ -1,4 +1,4 @@
-#include "compat/lobby.hpp"
+#include "compat/unexpected_buffers.hpp"
 
 #include <algorithm>
 
@@ -40,19 +40,19 @@ ph_status hope(const Session& session, const ph_match& match, bool is_first) noe
 
 }  // namespace
 
-Lobby::Kept* Lobby::find(const ph_match& match) noexcept {
+UnexpectedBuffers::Kept* UnexpectedBuffers::find(const ph_match& match) noexcept {
   const auto found = std::ranges::find_if(
       kept_, [&](const Kept& kept) { return !kept.is_lent && matches(match, kept.loan.buffer); });
   return found == kept_.end() ? nullptr : &*found;
 }
 
-void Lobby::make_room() { kept_.reserve(kept_.size() + waits_count_ + 1); }
+void UnexpectedBuffers::make_room() { kept_.reserve(kept_.size() + waits_count_ + 1); }
 
-void Lobby::keep(const ph_buffer& buffer, bool is_lent) noexcept {
+void UnexpectedBuffers::keep(const ph_buffer& buffer, bool is_lent) noexcept {
   kept_.push_back({{buffer, ++numbers_}, is_lent});  // there is room
 }
 
-bool Lobby::lend(const ph_match& match, Loan& loan) noexcept {
+bool UnexpectedBuffers::lend(const ph_match& match, Loan& loan) noexcept {
   Kept* kept = find(match);
   if (kept == nullptr) return false;
   kept->is_lent = true;
@@ -60,7 +60,7 @@ bool Lobby::lend(const ph_match& match, Loan& loan) noexcept {
   return true;
 }
 
-ph_status Lobby::try_borrow(ph_context* context, const ph_match& match, Loan& loan) {
+ph_status UnexpectedBuffers::try_borrow(ph_context* context, const ph_match& match, Loan& loan) {
   std::unique_lock lock(mutex_);
   if (lend(match, loan)) return PH_OK;
   make_room();  // what was taken from the context is never lost
@@ -80,7 +80,8 @@ ph_status Lobby::try_borrow(ph_context* context, const ph_match& match, Loan& lo
 }
 
 // A wait takes what comes at any time; a look in turns with others takes what is oldest then.
-ph_status Lobby::try_borrow_in_turns(ph_context* context, const ph_match& match, Loan& loan) {
+ph_status UnexpectedBuffers::try_borrow_in_turns(ph_context* context, const ph_match& match,
+                                                 Loan& loan) {
   ph_match nothing = match;
   nothing.size_bytes = kNoSize;
   for (std::int64_t spent_us = 0; spent_us < kRoundUs; spent_us += kTurnUs) {
@@ -101,7 +102,7 @@ ph_status Lobby::try_borrow_in_turns(ph_context* context, const ph_match& match,
   return PH_TIMEOUT;
 }
 
-ph_status Lobby::borrow(Session& session, const ph_match& match, Loan& loan) {
+ph_status UnexpectedBuffers::borrow(Session& session, const ph_match& match, Loan& loan) {
   // Nobody is reached for what comes at once; and what the lost had announced is still looked at.
   ph_status lost = PH_OK;
   for (bool is_first = true;; is_first = false) {
@@ -112,7 +113,7 @@ ph_status Lobby::borrow(Session& session, const ph_match& match, Loan& loan) {
   }
 }
 
-void Lobby::settle(const Loan& loan, bool is_taken) noexcept {
+void UnexpectedBuffers::settle(const Loan& loan, bool is_taken) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto found = std::ranges::find_if(
       kept_, [&](const Kept& kept) { return kept.loan.number == loan.number; });
@@ -123,7 +124,7 @@ void Lobby::settle(const Loan& loan, bool is_taken) noexcept {
     found->is_lent = false;
 }
 
-ph_status Lobby::meet(Session& session, const ph_match& match, ph_buffer& buffer) {
+ph_status UnexpectedBuffers::meet(Session& session, const ph_match& match, ph_buffer& buffer) {
   Loan loan;
   const ph_status status = borrow(session, match, loan);
   if (status != PH_OK) return status;
@@ -132,7 +133,7 @@ ph_status Lobby::meet(Session& session, const ph_match& match, ph_buffer& buffer
   return PH_OK;
 }
 
-ph_status Lobby::see(ph_context* context, const ph_match& match, ph_buffer& buffer) {
+ph_status UnexpectedBuffers::see(ph_context* context, const ph_match& match, ph_buffer& buffer) {
   std::unique_lock lock(mutex_);
   is_looked_at_ = true;
   nobody_waits_.wait(lock, [this] { return waits_count_ == 0; });

@@ -1,4 +1,4 @@
-#include "compat/seat.hpp"
+#include "compat/process_session.hpp"
 
 #include <cstdlib>
 
@@ -8,15 +8,18 @@
 namespace photon::classic {
 
 namespace {
-constinit Seat process_seat;
+constinit ProcessSession this_process;
 }
 
-thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec")]] = &process_seat;
+thread_local constinit ProcessSession* current_process [[gnu::tls_model("initial-exec")]] =
+    &this_process;
 
-void bind(Seat* seat) noexcept { current_seat = seat == nullptr ? &process_seat : seat; }
+void bind(ProcessSession* process) noexcept {
+  current_process = process == nullptr ? &this_process : process;
+}
 
 int without_session(const char* call) noexcept {
-  std::call_once(current_seat->emptiness, [call] {
+  std::call_once(current_process->emptiness, [call] {
     warn(call,
          "does nothing (PHOTON_ERROR_NOINIT): photon_init() was not called before, or failed, or "
          "photon_finalize() has ended the session; further such calls are not shown");
@@ -24,14 +27,14 @@ int without_session(const char* call) noexcept {
   return PHOTON_ERROR_NOINIT;
 }
 
-void Seat::settle() noexcept {
+void ProcessSession::settle() noexcept {
   const std::unique_lock lock(changing, std::try_to_lock);
   Session* session = lock.owns_lock() ? running.get() : nullptr;
   // What cannot be settled goes the old way; who still calls hears that the session is over.
   if (session != nullptr && !session->settle()) static_cast<void>(session->finish());
 }
 
-void Seat::leave() noexcept {
+void ProcessSession::leave() noexcept {
   const std::unique_lock lock(changing, std::try_to_lock);
   if (!lock.owns_lock()) return;
   if (Session* session = running.get(); session != nullptr) static_cast<void>(session->finish());
@@ -39,23 +42,23 @@ void Seat::leave() noexcept {
 
 void settle_at_exit() noexcept {
   static std::once_flag registered;
-  std::call_once(registered, [] { std::atexit([] { process_seat.settle(); }); });
+  std::call_once(registered, [] { std::atexit([] { this_process.settle(); }); });
 }
 
 namespace {
 // After the destructors of the program's globals, and after those of its own that are called like
 // this one but name no number.
-[[gnu::destructor(101)]] void leave_at_the_end() { process_seat.leave(); }
+[[gnu::destructor(101)]] void leave_at_the_end() { this_process.leave(); }
 }  // namespace
 
-void Seat::retire() noexcept {
+void ProcessSession::retire() noexcept {
   Session* session = running.get();
   running.set(nullptr);
   session->next_retired = retired;
   retired = session;
 }
 
-void Seat::clear() noexcept {
+void ProcessSession::clear() noexcept {
   const std::scoped_lock lock(changing);
   delete running.get();
   running.set(nullptr);

@@ -1,8 +1,8 @@
-#include "compat/reusable.hpp"
+#include "compat/bounce_buffers.hpp"
 
 namespace photon::classic {
 
-ph_status Reusable::make_room(ph_context* context, ph_rank rank, Round& round) {
+ph_status BounceBuffers::make_room(ph_context* context, ph_rank rank, Round& round) {
   constexpr std::int64_t kPatienceUs = 100'000;
   constexpr std::int64_t kLastPatienceUs = 2'000'000;
   constexpr std::uint64_t kMostBytes = 64 * kBytes;  // and as many copies more than in a round

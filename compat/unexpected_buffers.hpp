@@ -27,7 +27,7 @@ namespace photon::classic {
 
 class Session;
 
-class Lobby {
+class UnexpectedBuffers {
  public:
   struct Loan {
     ph_buffer buffer{};

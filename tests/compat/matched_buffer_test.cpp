@@ -6,13 +6,14 @@
 namespace photon::test {
 namespace {
 
-class Meetings : public OverGrounds {};
-INSTANTIATE_TEST_SUITE_P(grounds, Meetings, testing::Values(Ground::shm, Ground::sim), ground_name);
+class MatchedBuffers : public OverGrounds {};
+INSTANTIATE_TEST_SUITE_P(grounds, MatchedBuffers, testing::Values(Ground::shm, Ground::sim),
+                         ground_name);
 
 constexpr std::uint64_t kOfAnySize = static_cast<std::uint64_t>(PHOTON_ANY_SIZE);
 constexpr int kFromAny = PHOTON_ANY_SOURCE;
 
-TEST_P(Meetings, any_source_meets_the_buffers_of_all_ranks) {
+TEST_P(MatchedBuffers, any_source_meets_the_buffers_of_all_ranks) {
   ClassicJob job(4, GetParam());
   job.run([&](int rank) {
     std::vector<unsigned char> bytes(500);
@@ -37,7 +38,7 @@ TEST_P(Meetings, any_source_meets_the_buffers_of_all_ranks) {
   });
 }
 
-TEST_P(Meetings, a_send_request_says_who_wants_to_send) {
+TEST_P(MatchedBuffers, a_send_request_says_who_wants_to_send) {
   ClassicJob job(3, GetParam());
   job.run([&](int rank) {
     photon_rid rid = 0;
@@ -52,7 +53,7 @@ TEST_P(Meetings, a_send_request_says_who_wants_to_send) {
   });
 }
 
-TEST_P(Meetings, a_receive_buffer_for_any_source_goes_to_a_rank_that_asked) {
+TEST_P(MatchedBuffers, a_receive_buffer_for_any_source_goes_to_a_rank_that_asked) {
   ClassicJob job(3, GetParam());
   job.run([&](int rank) {
     std::vector<unsigned char> bytes(1000);
@@ -76,7 +77,7 @@ TEST_P(Meetings, a_receive_buffer_for_any_source_goes_to_a_rank_that_asked) {
   });
 }
 
-TEST_P(Meetings, a_look_at_the_ledger_takes_nothing) {
+TEST_P(MatchedBuffers, a_look_at_the_ledger_takes_nothing) {
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {
     unsigned char bytes[300] = {};
@@ -118,7 +119,7 @@ TEST_P(Meetings, a_look_at_the_ledger_takes_nothing) {
   });
 }
 
-TEST_P(Meetings, bad_ranks_unknown_rids_and_null_pointers_are_errors) {
+TEST_P(MatchedBuffers, bad_ranks_unknown_rids_and_null_pointers_are_errors) {
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {
     unsigned char word[8] = {};
@@ -165,7 +166,7 @@ void wait_for_one_that_goes(Ground ground, bool is_killed) {
     if (rank == 1) {
       ASSERT_EQ(photon_wait_recv_buffer_rdma(0, kOfAnySize, 3, &met), PHOTON_OK);
       if (is_killed)
-        classic::current_seat->clear();
+        classic::current_process->clear();
       else
         EXPECT_EQ(photon_finalize(), PHOTON_OK);
       return;
@@ -180,17 +181,17 @@ void wait_for_one_that_goes(Ground ground, bool is_killed) {
   });
 }
 
-TEST_P(Meetings, waits_end_with_an_error_when_the_peer_leaves) {
+TEST_P(MatchedBuffers, waits_end_with_an_error_when_the_peer_leaves) {
   wait_for_one_that_goes(GetParam(), false);
 }
 
-TEST_P(Meetings, waits_end_with_an_error_when_the_peer_dies) {
+TEST_P(MatchedBuffers, waits_end_with_an_error_when_the_peer_dies) {
   if (GetParam() == Ground::shm && !is_on_hosts(GetParam()))
     GTEST_SKIP() << "callbacks tell nobody that a rank of the same process ended";
   wait_for_one_that_goes(GetParam(), true);
 }
 
-TEST_P(Meetings, eight_ranks_send_all_to_all_by_announcing_receive_buffers) {
+TEST_P(MatchedBuffers, eight_ranks_send_all_to_all_by_announcing_receive_buffers) {
   constexpr int kRanks = 8, kRounds = 5;
   constexpr std::size_t kBytes = 5000;
   ClassicJob job(kRanks, GetParam());
@@ -221,7 +222,7 @@ TEST_P(Meetings, eight_ranks_send_all_to_all_by_announcing_receive_buffers) {
   });
 }
 
-TEST_P(Meetings, threads_that_wait_for_any_buffer_get_each_once) {
+TEST_P(MatchedBuffers, threads_that_wait_for_any_buffer_get_each_once) {
   constexpr int kBuffers = 200;
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {

@@ -1,12 +1,12 @@
-#include "compat/meeting.hpp"
+#include "compat/matched_buffer.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <utility>
 
+#include "compat/detached_requests.hpp"
 #include "compat/requests.hpp"
-#include "compat/strays.hpp"
 
 namespace photon::classic {
 
@@ -15,7 +15,7 @@ bool is_loss(ph_status status) noexcept {
 }
 
 template <class Args, class Post>
-ph_status Meeting::post(Args& args, Post post) {
+ph_status MatchedBuffer::post(Args& args, Post post) {
   args.size = sizeof args;
   const std::scoped_lock lock(mutex_);
   transfers_.reserve(transfers_.size() + 1);
@@ -28,7 +28,7 @@ ph_status Meeting::post(Args& args, Post post) {
   return PH_OK;
 }
 
-ph_status Meeting::put(ph_context* context, ph_const_block source, std::uint64_t offset) {
+ph_status MatchedBuffer::put(ph_context* context, ph_const_block source, std::uint64_t offset) {
   ph_put_args args{};
   args.source = source.data;
   args.size_bytes = source.size_bytes;
@@ -38,7 +38,7 @@ ph_status Meeting::put(ph_context* context, ph_const_block source, std::uint64_t
       args, [&](const ph_put_args& put) { return ph_put_buffer(context, &buffer_, offset, &put); });
 }
 
-ph_status Meeting::get(ph_context* context, ph_block destination, std::uint64_t offset) {
+ph_status MatchedBuffer::get(ph_context* context, ph_block destination, std::uint64_t offset) {
   ph_get_args args{};
   args.destination = destination.data;
   args.size_bytes = destination.size_bytes;
@@ -54,7 +54,8 @@ ph_status Meeting::get(ph_context* context, ph_block destination, std::uint64_t 
   });
 }
 
-ph_status Meeting::get_at(ph_context* context, std::uint64_t address, const ph_get_args& args) {
+ph_status MatchedBuffer::get_at(ph_context* context, std::uint64_t address,
+                                const ph_get_args& args) {
   const std::scoped_lock lock(mutex_);
   const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(buffer_.data);
   const ph_status status = ph_get_buffer(context, &buffer_, offset, &args);
@@ -66,7 +67,7 @@ ph_status Meeting::get_at(ph_context* context, std::uint64_t address, const ph_g
   return PH_OK;
 }
 
-ph_status Meeting::read(std::uint64_t address, ph_block destination) {
+ph_status MatchedBuffer::read(std::uint64_t address, ph_block destination) {
   const std::scoped_lock lock(mutex_);
   if (is_finished_) return PH_ERR_NOT_FOUND;
   const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(buffer_.data);
@@ -78,7 +79,7 @@ ph_status Meeting::read(std::uint64_t address, ph_block destination) {
   return PH_OK;
 }
 
-ph_status Meeting::finish(ph_context* context) {
+ph_status MatchedBuffer::finish(ph_context* context) {
   const std::scoped_lock lock(mutex_);
   if (is_finished_) return PH_ERR_NOT_FOUND;
   const ph_status status = ph_finish(context, &buffer_);
@@ -87,37 +88,37 @@ ph_status Meeting::finish(ph_context* context) {
   return status;
 }
 
-bool Meeting::is_finished() {
+bool MatchedBuffer::is_finished() {
   const std::scoped_lock lock(mutex_);
   return is_finished_;
 }
 
-ph_request Meeting::pending() {
+ph_request MatchedBuffer::pending() {
   const std::scoped_lock lock(mutex_);
   return transfers_.empty() ? PH_REQUEST_NONE : transfers_.back();
 }
 
-bool Meeting::leave(Strays& strays, Requests& requests, photon_rid rid) {
+bool MatchedBuffer::leave(DetachedRequests& detached, Requests& requests, photon_rid rid) {
   const std::scoped_lock lock(mutex_);
-  strays.add(transfers_);  // one that somebody waits for meanwhile is a stray that is gone soon
+  detached.add(transfers_);  // one that somebody waits for meanwhile is a stray that is gone soon
   if (!requests.remove(rid)) return false;
   transfers_.clear();
   return true;
 }
 
-bool Meeting::ended(ph_request handle, ph_status status) {
+bool MatchedBuffer::ended(ph_request handle, ph_status status) {
   const std::scoped_lock lock(mutex_);
   if (std::erase(transfers_, handle) == 0) return false;
   if (worst_ == PH_OK) worst_ = status;
   return true;
 }
 
-bool Meeting::has_news() {
+bool MatchedBuffer::has_news() {
   const std::scoped_lock lock(mutex_);
   return has_news_ && transfers_.empty();
 }
 
-ph_status Meeting::tell() {
+ph_status MatchedBuffer::tell() {
   const std::scoped_lock lock(mutex_);
   has_news_ = false;
   return std::exchange(worst_, PH_OK);

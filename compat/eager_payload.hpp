@@ -1,7 +1,7 @@
 // Small send buffers whose bytes came along when they were announced, for calls that take keys:
 // photon_get_buffer_remote() describes the copy that is here, and a get by that description reads
 // it, as if it were the peer's memory.
-// Owner: none; what is described belongs to its Meeting.
+// Owner: none; what is described belongs to its MatchedBuffer.
 #pragma once
 
 #include <photon.h>
@@ -16,26 +16,27 @@
 
 namespace photon::classic {
 
-class Meeting;
+class MatchedBuffer;
 
-// Of the meeting that `rid` names. A key of 0 is none of a registration's; the other one is ours,
-// and of this session: another rank's, or a later session's, finds nothing by it.
-photon_buffer_t describe_brought(const Session& session, const Meeting& meeting,
-                                 photon_rid rid) noexcept;
+// Of the matched buffer that `rid` names. A key of 0 is none of a registration's; the other one is
+// ours, and of this session: another rank's, or a later session's, finds nothing by it.
+photon_buffer_t describe_eager(const Session& session, const MatchedBuffer& matched,
+                               photon_rid rid) noexcept;
 
-// Does describe_brought() say it, of whom there are bytes to get? (Or it has no keys at all.)
-inline bool is_brought(const photon_buffer_t& buffer, std::uint64_t size_bytes) noexcept {
+// Does describe_eager() say it, of whom there are bytes to get? (Or it has no keys at all.)
+inline bool is_eager(const photon_buffer_t& buffer, std::uint64_t size_bytes) noexcept {
   return buffer.priv.key0 == 0 && buffer.priv.key1 != 0 && size_bytes != 0;
 }
 
 // What it describes, as rank `proc`'s, or null.
-std::shared_ptr<Meeting> find_brought(Session& session, int proc, const photon_buffer_t& buffer);
-inline constexpr const char* kNotBrought =
+std::shared_ptr<MatchedBuffer> find_eager(Session& session, int proc,
+                                          const photon_buffer_t& buffer);
+inline constexpr const char* kNotEager =
     "the keys are those of no registration, and of no small buffer that was met here";
 
 // Pieces of such buffers, for a get of several: read before anything is posted, so that what is
 // refused has changed nothing, and handed out once it was posted.
-class BroughtPieces {
+class EagerPayloads {
  public:
   // Throws bad_alloc.
   Said read(Session& session, int proc, const photon_buffer_t& buffer, ph_block destination);

@@ -7,12 +7,12 @@
 namespace photon::test {
 namespace {
 
-class MeetingThreads : public OverGrounds {};
-INSTANTIATE_TEST_SUITE_P(grounds, MeetingThreads, testing::Values(Ground::shm, Ground::sim),
+class MatchedBufferThreads : public OverGrounds {};
+INSTANTIATE_TEST_SUITE_P(grounds, MatchedBufferThreads, testing::Values(Ground::shm, Ground::sim),
                          ground_name);
 
 constexpr std::size_t kManyBytes = std::size_t{4} << 20;
-constexpr int kNobody = 9;  // announcing to it is refused, after strays were looked at
+constexpr int kNobody = 9;  // announcing to it is refused, after detached were looked at
 
 // Puts into a met buffer of rank 1, which all are under way. Each has a part of its own: what two
 // that no fence keeps apart put into one place is written by both ranks at the same time.
@@ -62,12 +62,12 @@ void end_what_others_wait_for(Ground ground, Wait wait, End end) {
 
 int fin_at_once(photon_rid rid) { return photon_send_FIN(rid, 1, PHOTON_REQ_COMPLETED); }
 
-TEST_P(MeetingThreads, a_wait_ends_when_another_thread_sends_the_fin_that_says_completed) {
+TEST_P(MatchedBufferThreads, a_wait_ends_when_another_thread_sends_the_fin_that_says_completed) {
   end_what_others_wait_for(
       GetParam(), [](photon_rid rid) { static_cast<void>(photon_wait(rid)); }, fin_at_once);
 }
 
-TEST_P(MeetingThreads, a_wait_ends_when_another_thread_cancels) {
+TEST_P(MatchedBufferThreads, a_wait_ends_when_another_thread_cancels) {
   end_what_others_wait_for(
       GetParam(), [](photon_rid rid) { static_cast<void>(photon_wait(rid)); },
       [](photon_rid rid) {
@@ -77,7 +77,7 @@ TEST_P(MeetingThreads, a_wait_ends_when_another_thread_cancels) {
       });
 }
 
-TEST_P(MeetingThreads, a_wait_for_any_and_one_by_name_both_end) {
+TEST_P(MatchedBufferThreads, a_wait_for_any_and_one_by_name_both_end) {
   std::atomic<int> turn{0};
   end_what_others_wait_for(
       GetParam(),
@@ -131,7 +131,7 @@ class UsedUp {
   std::vector<ph_request> kept_;
 };
 
-TEST_P(MeetingThreads, a_cancel_tells_the_owner_though_no_request_is_left) {
+TEST_P(MatchedBufferThreads, a_cancel_tells_the_owner_though_no_request_is_left) {
   UsedUp few;
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {
@@ -205,7 +205,7 @@ struct Allowed {
 };
 
 template <class Post>
-void post_where_only_strays_hold_room(Ground ground, Allowed allowed, Post post) {
+void post_where_only_detached_requests_hold_room(Ground ground, Allowed allowed, Post post) {
   UsedUp few;
   ClassicJob job(2, ground);
   job.run([&](int rank) {
@@ -238,9 +238,9 @@ void post_where_only_strays_hold_room(Ground ground, Allowed allowed, Post post)
   });
 }
 
-TEST_P(MeetingThreads, transfers_that_go_on_without_their_rid_leave_room_for_every_call) {
+TEST_P(MatchedBufferThreads, transfers_that_go_on_without_their_rid_leave_room_for_every_call) {
   const auto check = [](Allowed allowed, auto post) {
-    post_where_only_strays_hold_room(GetParam(), allowed, post);
+    post_where_only_detached_requests_hold_room(GetParam(), allowed, post);
   };
   check({0, false}, post_direct);
   check({1, true}, [](const Posting& what) { return post_put(what, u64(5)); });
@@ -252,7 +252,7 @@ TEST_P(MeetingThreads, transfers_that_go_on_without_their_rid_leave_room_for_eve
   check({0, true}, post_atomic);
 }
 
-TEST_P(MeetingThreads, who_waits_meets_the_oldest_whatever_another_thread_looks_at) {
+TEST_P(MatchedBufferThreads, who_waits_meets_the_oldest_whatever_another_thread_looks_at) {
   constexpr int kBuffers = 3000;
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {

@@ -26,10 +26,10 @@
 
 namespace photon::classic {
 
-class Reusable {
+class BounceBuffers {
  public:
   // Sources up to `by_context` bytes are copied there, those up to `asked` here.
-  Reusable(std::uint32_t ranks_count, std::uint64_t by_context, std::uint64_t asked) noexcept
+  BounceBuffers(std::uint32_t ranks_count, std::uint64_t by_context, std::uint64_t asked) noexcept
       : ranks_count_(ranks_count),
         by_context_(by_context),
         more_(asked > by_context ? asked - by_context : 0) {}
