@@ -305,12 +305,13 @@ function(photon_launcher_parts)
   endif()
   target_sources(${target} PRIVATE ${folder}/address.cpp ${folder}/brief_write.cpp
     ${folder}/call_failed.cpp ${folder}/child.cpp ${folder}/cores.cpp ${folder}/fd.cpp
-    ${folder}/feeder.cpp ${folder}/find_program.cpp ${folder}/frame.cpp ${folder}/greeting.cpp
+    ${folder}/feeder.cpp ${folder}/find_program.cpp ${folder}/frame.cpp ${folder}/host_handshake.cpp
     ${folder}/history.cpp ${folder}/host_list.cpp ${folder}/host_runs.cpp ${folder}/job_key.cpp
-    ${folder}/look_up.cpp ${folder}/muster.cpp ${folder}/orders.cpp ${folder}/output.cpp
-    ${folder}/packet.cpp ${folder}/proof.cpp ${folder}/rank_list.cpp ${folder}/remote_command.cpp
-    ${folder}/secret.cpp ${folder}/shell_words.cpp ${folder}/signals.cpp ${folder}/sink.cpp
-    ${folder}/trunk.cpp ${folder}/vigil.cpp)
+    ${folder}/look_up.cpp ${folder}/host_acceptor.cpp ${folder}/stdin_commands.cpp
+    ${folder}/output.cpp ${folder}/packet.cpp ${folder}/proof.cpp ${folder}/rank_list.cpp
+    ${folder}/remote_command.cpp ${folder}/secret.cpp ${folder}/shell_words.cpp
+    ${folder}/signals.cpp ${folder}/sink.cpp ${folder}/host_connection.cpp
+    ${folder}/startup_wait.cpp)
   target_include_directories(${target} PRIVATE ${folder})
   target_link_libraries(${target} PRIVATE photon_fmt)
 endfunction()

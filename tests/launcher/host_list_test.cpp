@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "greeting.hpp"
+#include "host_handshake.hpp"
 
 namespace photonrun {
 namespace {

@@ -49,12 +49,12 @@ class Test(unittest.TestCase):
         self.assertIn('Receive.*', planned('tests/unit/engine/receive_test.cpp'))
 
     def test_other_programs_have_labels_of_their_own(self):
-        self.assertIn('photon_launcher_tests', planned('tools/photonrun/muster.cpp'))
+        self.assertIn('photon_launcher_tests', planned('tools/photonrun/host_acceptor.cpp'))
 
     def test_a_test_of_any_suite_finds_itself_and_nothing_stands_on_it(self):
         for file, program, suite in (
                 ('tests/engine/put_get_test.cpp', 'photon_engine_tests', 'PutGet'),
-                ('tests/launcher/muster_test.cpp', 'photon_launcher_tests', 'Muster'),
+                ('tests/launcher/host_acceptor_test.cpp', 'photon_launcher_tests', 'Muster'),
                 ('tests/process/tcp_test.cpp', 'photon_process_tests', 'Tcp'),
                 ('tests/compat/pwc_api_test.cpp', 'photon_compat_tests', 'Pwc'),
                 ('tests/conformance/bulk_test.cpp', 'photon_conformance_tests', '')):

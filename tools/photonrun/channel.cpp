@@ -51,7 +51,7 @@ void LocalChannel::flush() {
       return forget_queue();
     }
     held_.count -= queue_.front().fds.size();
-    if (queue_.front().from_trunk) ++taken_count_;
+    if (queue_.front().from_host) ++taken_count_;
     queue_.pop_front();
   }
 }

@@ -86,7 +86,7 @@ class LocalChannel final : public Channel {
   }
   void finish(std::optional<Packet> last_word) override;
 
-  // How many of those that came over the trunk the rank has taken since this was asked.
+  // How many of those that came over the connection the rank has taken since this was asked.
   unsigned take_count() { return std::exchange(taken_count_, 0U); }
 
  private:

@@ -1,6 +1,6 @@
 // Serves the channels of ranks: reads, queues, holds back senders to those that take nothing. What
-// a packet means is said by its two kinds: the Broker (the root's, which knows all ranks) and the
-// Relay (another host's, which knows its own and the trunk to the root).
+// a packet means is said by its two kinds: the Router (the root's, which knows all ranks) and the
+// Relay (another host's, which knows its own and the connection to the root).
 // Invariant: between two ranks packets keep their order.
 // Owner: Generations, of each of which it is one. Never blocks; what it holds is bounded, a sender
 // to a full queue is not read.
@@ -47,7 +47,7 @@ class Exchange {
   }
   virtual void want(std::vector<pollfd>& entries);
   void handle(const std::vector<pollfd>& entries);
-  // packet, finish, taken, closed: what a trunk brought. False: it makes no sense.
+  // packet, finish, taken, closed: what a connection brought. False: it makes no sense.
   virtual bool handle_frame(Frame frame) = 0;
   // The rank's process was reaped: reads what it still said, then tells the others. settle() is to
   // follow.

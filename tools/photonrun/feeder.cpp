@@ -35,7 +35,8 @@ bool write_all(int fd, std::string_view text) {
   }
 }
 
-// The pipes of other hosts' starters came along with fork(): open here they would not end there.
+// The pipes of other hosts' host_processes came along with fork(): open here they would not end
+// there.
 void close_all_but(int kept) {
   const auto at = static_cast<unsigned>(kept);
   if (at > 3) ::close_range(3, at - 1, 0);

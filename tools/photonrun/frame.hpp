@@ -1,7 +1,7 @@
-// What two photonruns of one job say to each other over a trunk: a stream of frames, each one head
-// and head.bytes of body. Numbers are native: a hello (greeting.hpp) of another order is refused.
-// Invariant: a frame that was read has a known kind and a body of the length its kind allows.
-// Owner: Trunk.
+// What two photonruns of one job say to each other over a connection: a stream of frames, each one
+// head and head.bytes of body. Numbers are native: a hello (host_handshake.hpp) of another order is
+// refused. Invariant: a frame that was read has a known kind and a body of the length its kind
+// allows. Owner: HostConnection.
 #pragma once
 
 #include <array>

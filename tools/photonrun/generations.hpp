@@ -8,7 +8,7 @@
 //
 // Invariants: a process that has ended, or whose channel is over and brought no other one, is over
 // in every later generation, also in those begun later. A rank leaves generations in their order.
-// Owner: Party. What it holds is bounded: of the generations that run the first kMostServed are
+// Owner: Hosts. What it holds is bounded: of the generations that run the first kMostServed are
 // served, so who is so far ahead waits for the others. In the others nothing is read but the last
 // words of ranks that have ended.
 #pragma once

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <stdexcept>
 
-#include "greeting.hpp"
+#include "host_handshake.hpp"
 
 namespace photonrun {
 namespace {

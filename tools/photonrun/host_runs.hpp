@@ -1,6 +1,6 @@
 // What WELCOME says of the hosts of a job: how many ranks each has, in the order of ranks.
 // Invariant: at most PH_LAUNCH_MAX_HOST_RUNS, and one more that says that these were too few.
-// Owner: Broker.
+// Owner: Router.
 #pragma once
 
 #include <photon/launch.h>

@@ -23,14 +23,14 @@ constexpr const char* kByRoot = "ended by the root: ";
 
 }  // namespace
 
-Job::Job(const LaunchPlan& plan, const Vigil& vigil, Party& party)
+Job::Job(const LaunchPlan& plan, const StartupWait& startup_wait, Hosts& hosts)
     : plan_(plan),
-      vigil_(vigil),
-      signals_(vigil.signals()),
-      party_(party),
-      output_(vigil.output()),
-      history_(party.share().size) {
-  ranks_.reserve(party.share().here);
+      startup_wait_(startup_wait),
+      signals_(startup_wait.signals()),
+      hosts_(hosts),
+      output_(startup_wait.output()),
+      history_(hosts.share().size) {
+  ranks_.reserve(hosts.share().here);
   if (plan.options.timeout_s) {
     time_limit_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(*plan.options.timeout_s));
@@ -43,8 +43,8 @@ int Job::run() {
   conclude();
   // A rank's program may have left others behind. They hold the output, too, and when a host has
   // hung up nothing of the job is to run there: end them first. What started other hosts stays.
-  if (!party_.has_children()) end_all_descendants();
-  status_ = party_.close(status_.value_or(0), time_limit_);
+  if (!hosts_.has_children()) end_all_descendants();
+  status_ = hosts_.close(status_.value_or(0), time_limit_);
   end_all_descendants();
   drain_output();
   if (*status_ == 0) name_unjoined();
@@ -53,8 +53,8 @@ int Job::run() {
 
 void Job::start_ranks() {
   try {
-    for (unsigned i = 0; i < party_.share().here && phase_ == Phase::running; ++i) {
-      start_rank(party_.share().first + i);
+    for (unsigned i = 0; i < hosts_.share().here && phase_ == Phase::running; ++i) {
+      start_rank(hosts_.share().first + i);
       if (i == 0) release_input();
       // Serving in between: the first ranks talk while the last ones start, and one that cannot
       // be started ends the job before a hundred others fail in the same way.
@@ -65,14 +65,14 @@ void Job::start_ranks() {
     }
   } catch (const std::system_error& error) {
     const std::string text = fmt::format("could not start rank {}: {}",
-                                         party_.share().first + ranks_.size(), error.what());
-    if (party_.is_leaf()) party_.tell(FrameKind::failed, 0, text);
+                                         hosts_.share().first + ranks_.size(), error.what());
+    if (hosts_.is_leaf()) hosts_.tell(FrameKind::failed, 0, text);
     decide(kLauncherStatus, text);
   }
   // The root waits for the end of each.
-  for (unsigned i = static_cast<unsigned>(ranks_.size()); i < party_.share().here; ++i) {
-    party_.tell_ended(party_.share().first + i, {.by_signal = true, .value = SIGKILL},
-                      fmt::format("rank {} was not started", party_.share().first + i));
+  for (unsigned i = static_cast<unsigned>(ranks_.size()); i < hosts_.share().here; ++i) {
+    hosts_.tell_ended(hosts_.share().first + i, {.by_signal = true, .value = SIGKILL},
+                      fmt::format("rank {} was not started", hosts_.share().first + i));
   }
 }
 
@@ -83,7 +83,7 @@ void Job::start_rank(unsigned rank) {
     output = make_pipe();
     error = make_pipe();
   }
-  ranks_.emplace_back(rank, plan_, party_.generations().open(rank), std::move(output.write),
+  ranks_.emplace_back(rank, plan_, hosts_.generations().open(rank), std::move(output.write),
                       std::move(error.write));
   if (plan_.options.label) output_.add(rank, std::move(output.read), std::move(error.read));
 }
@@ -92,9 +92,10 @@ void Job::start_rank(unsigned rank) {
 void Job::turn() {
   entries_.clear();
   entries_.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
-  entries_.push_back({.fd = abandoned_ ? -1 : vigil_.lifeline(), .events = POLLIN, .revents = 0});
-  party_.generations().want(entries_);
-  party_.want(entries_);
+  entries_.push_back(
+      {.fd = abandoned_ ? -1 : startup_wait_.lifeline(), .events = POLLIN, .revents = 0});
+  hosts_.generations().want(entries_);
+  hosts_.want(entries_);
   output_.want(entries_);
   // What came with the job's beginning lies in our memory and wakes nobody.
   const int limit_ms = std::exchange(has_turned_, true) ? poll_limit_ms() : 0;
@@ -108,10 +109,10 @@ void Job::turn() {
     kill_job();
   }
   handle_signals();
-  for (const News& news : party_.handle(entries_)) handle_news(news);
-  party_.generations().handle(entries_);
+  for (const News& news : hosts_.handle(entries_)) handle_news(news);
+  hosts_.generations().handle(entries_);
   output_.handle(entries_);
-  for (const std::string& complaint : party_.generations().take_complaints()) say(complaint);
+  for (const std::string& complaint : hosts_.generations().take_complaints()) say(complaint);
   reap();
   decide_ends();
   check_clocks();
@@ -125,7 +126,7 @@ void Job::handle_signal(SignalEvent event) {
   if (event.number == SIGCHLD) return;  // reap() looks anyway: signals merge, children do not
   if (!ends_job(event.number)) return signal_all(event);
   if (phase_ != Phase::running) return kill_job();
-  if (party_.is_leaf()) party_.tell(FrameKind::signal, event.number, {});
+  if (hosts_.is_leaf()) hosts_.tell(FrameKind::signal, event.number, {});
   decide(128 + event.number, fmt::format("ended by {}", signal_text(event.number)), event);
 }
 
@@ -142,7 +143,7 @@ void Job::handle_news(const News& news) {
       if (any_running()) kill_job();  // the root waits for us no longer
       break;
     case FrameKind::signal:
-      if (party_.is_leaf()) {
+      if (hosts_.is_leaf()) {
         signal_ranks({.number = news.value});
       } else {
         decide(128 + news.value,
@@ -162,17 +163,17 @@ void Job::reap() {
     const auto rank = std::ranges::find_if(ranks_, [pid](const RankProcess& candidate) {
       return candidate.running() && candidate.pid() == pid;
     });
-    if (rank == ranks_.end()) {  // an orphan of a rank's, or what the party started
-      for (const News& news : party_.reaped(pid, wait_status)) handle_news(news);
+    if (rank == ranks_.end()) {  // an orphan of a rank's, or what the hosts started
+      for (const News& news : hosts_.reaped(pid, wait_status)) handle_news(news);
       continue;
     }
     rank->set_reaped(wait_status);
     ended.push_back(&*rank);
   }
   for (const RankProcess* const one : ended) {
-    party_.generations().rank_ended(one->rank(), gone_of(*one->end()));
+    hosts_.generations().rank_ended(one->rank(), gone_of(*one->end()));
     std::string text = one->describe(plan_.options.command.front());
-    party_.tell_ended(one->rank(), *one->end(), text);
+    hosts_.tell_ended(one->rank(), *one->end(), text);
     ended_.push_back({one->rank(), *one->end(), std::move(text)});
   }
 }
@@ -187,9 +188,9 @@ void Job::fail(int status, const std::string& text) {
 // Of several that ended since we looked last, one killed by a signal comes first: it is likelier
 // to be the cause. Once the job ends, ends are our doing.
 void Job::decide_ends() {
-  for (const Exchange::Report& report : party_.generations().take_reports()) history_.take(report);
+  for (const Exchange::Report& report : hosts_.generations().take_reports()) history_.take(report);
   std::vector<Ended> ended = std::exchange(ended_, {});
-  if (party_.is_leaf() || phase_ != Phase::running) return;
+  if (hosts_.is_leaf() || phase_ != Phase::running) return;
   std::ranges::stable_partition(ended, [](const Ended& one) { return one.end.by_signal; });
   for (const Ended& one : ended) {
     if (plan_.options.keep_going) tell_end(one);
@@ -201,7 +202,7 @@ void Job::decide_ends() {
 // With --keep-going. Who left in order and is well is no news.
 void Job::tell_end(const Ended& one) {
   if (one.is_told || (!one.end.failed() && history_.has_left(one.rank))) return;
-  const bool is_starting = ranks_.size() < party_.share().here;
+  const bool is_starting = ranks_.size() < hosts_.share().here;
   say(any_running() || is_starting ? one.text + "; the others go on" : one.text);
 }
 
@@ -212,7 +213,7 @@ void Job::judge(bool is_final) {
 
 // All ranks have ended by themselves.
 void Job::conclude() {
-  if (party_.is_leaf() || phase_ != Phase::running) return;
+  if (hosts_.is_leaf() || phase_ != Phase::running) return;
   if (const auto first = history_.first(true)) {
     if (history_.failures_count() > 1) say("the first to fail: " + first->text);
     status_ = first->status;
@@ -223,8 +224,8 @@ void Job::conclude() {
 // well.
 void Job::name_unjoined() const {
   const std::vector<unsigned> unjoined = history_.unjoined();
-  if (party_.is_leaf() || abandoned_ || party_.share().size == 1 || unjoined.empty()) return;
-  const bool is_none = unjoined.size() == party_.share().size;
+  if (hosts_.is_leaf() || abandoned_ || hosts_.share().size == 1 || unjoined.empty()) return;
+  const bool is_none = unjoined.size() == hosts_.share().size;
   say_line(fmt::format("{}. A program that uses Photon joins through " PH_LAUNCH_FD_VARIABLE
                        " and the descriptor it names, which env -i, sudo and the like take away; "
                        "for other programs nothing is wrong",
@@ -245,7 +246,7 @@ void Job::check_clocks() {
     kill_job();
   } else if (phase_ == Phase::killing) {
     kill_time_.reset();
-    for (const std::string& text : party_.give_up()) say(text);
+    for (const std::string& text : hosts_.give_up()) say(text);
   }
 }
 
@@ -263,7 +264,7 @@ void Job::decide(int status, const std::string& text, SignalEvent event) {
 void Job::end_job(SignalEvent event, std::string_view why) {
   phase_ = Phase::ending;
   kill_time_ = Clock::now() + kGrace;
-  if (!party_.is_leaf()) party_.tell(FrameKind::end, event.number, why);
+  if (!hosts_.is_leaf()) hosts_.tell(FrameKind::end, event.number, why);
   signal_ranks(event);
   signal_ranks({.number = SIGCONT});  // a stopped process obeys when it goes on
 }
@@ -271,14 +272,14 @@ void Job::end_job(SignalEvent event, std::string_view why) {
 void Job::kill_job() {
   phase_ = Phase::killing;
   // A leaf waits longer: the root's word on how the job ended comes when the root has given up.
-  kill_time_ = Clock::now() + (party_.is_leaf() ? 2 * kHostGrace : kHostGrace);
+  kill_time_ = Clock::now() + (hosts_.is_leaf() ? 2 * kHostGrace : kHostGrace);
   if (!status_) status_ = 128 + SIGKILL;
-  if (!party_.is_leaf()) party_.tell(FrameKind::kill, 0, {});
+  if (!hosts_.is_leaf()) hosts_.tell(FrameKind::kill, 0, {});
   signal_ranks({.number = SIGKILL});
 }
 
 void Job::signal_all(SignalEvent event) {
-  if (!party_.is_leaf()) party_.tell(FrameKind::signal, event.number, {});
+  if (!hosts_.is_leaf()) hosts_.tell(FrameKind::signal, event.number, {});
   signal_ranks(event);
 }
 
@@ -286,16 +287,16 @@ void Job::signal_ranks(SignalEvent event) const {
   for (const RankProcess& rank : ranks_) rank.signal(event);
 }
 
-// Until everything was written, however slow the reader; a signal, the guardian's end and the time
-// stop it. What ended the job has no patience with a reader that stands still. Never 0 if something
-// is lost.
+// Until everything was written, however slow the reader; a signal, the supervisor's end and the
+// time stop it. What ended the job has no patience with a reader that stands still. Never 0 if
+// something is lost.
 void Job::drain_output() {
   auto until = patience_with_reader();
   try {
     while (!output_.finished() && !abandoned_) {
       const std::size_t before = output_.written_bytes();
       entries_.clear();
-      vigil_.wait(entries_, until);
+      startup_wait_.wait(entries_, until);
       if (output_.written_bytes() != before) {
         until = patience_with_reader();
       } else if (Clock::now() >= until) {
@@ -328,17 +329,17 @@ int Job::poll_limit_ms() const {
 }
 
 bool Job::any_running() const {
-  return party_.waits() ||
+  return hosts_.waits() ||
          std::ranges::any_of(ranks_, [](const RankProcess& rank) { return rank.running(); });
 }
 
 // Ranks of other hosts count until their photonruns have called them ended.
 std::string Job::running_ranks() const {
-  const Share& share = party_.share();
+  const Share& share = hosts_.share();
   const auto runs = [&](unsigned rank) {
     return share.has(rank)
                ? rank - share.first < ranks_.size() && ranks_[rank - share.first].running()
-               : party_.runs(rank);
+               : hosts_.runs(rank);
   };
   std::vector<unsigned> running;
   for (unsigned rank = 0; rank < share.size; ++rank)

@@ -7,7 +7,7 @@
 //   starting, running -a rank failed, and it is known which came first-> ending; with --keep-going
 //                                                                        it is named, no more
 //   ending -last rank ended-> over        ending -grace period, second signal-> killing (SIGKILL)
-//   killing -last rank ended-> over       any -the guardian is gone-> killing
+//   killing -last rank ended-> over       any -the supervisor is gone-> killing
 //
 // Of a job on several hosts the root's Job decides when it ends, and how; a leaf's follows, and
 // ends by itself only when it is told to by a signal or has lost the root.
@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "history.hpp"
+#include "hosts.hpp"
 #include "output.hpp"
-#include "party.hpp"
 #include "rank_process.hpp"
 
 namespace photonrun {
@@ -29,7 +29,7 @@ namespace photonrun {
 class Job {
  public:
   // Throws std::system_error.
-  Job(const LaunchPlan& plan, const Vigil& vigil, Party& party);
+  Job(const LaunchPlan& plan, const StartupWait& startup_wait, Hosts& hosts);
 
   // The status photonrun exits with.
   int run();
@@ -71,11 +71,11 @@ class Job {
   void say(std::string_view text);
 
   const LaunchPlan& plan_;
-  const Vigil& vigil_;
+  const StartupWait& startup_wait_;
   const Signals& signals_;
-  Party& party_;
+  Hosts& hosts_;
   Output& output_;
-  std::vector<RankProcess> ranks_;  // the first is rank party_.share().first
+  std::vector<RankProcess> ranks_;  // the first is rank hosts_.share().first
   std::vector<Ended> ended_;        // since we looked last
   History history_;
   std::vector<pollfd> entries_;
@@ -86,7 +86,7 @@ class Job {
       judge_time_;  // a rank failed: until it is to be known which first
   std::optional<Clock::time_point> kill_time_;  // ending: of SIGKILL; killing: of giving up hosts
   bool has_turned_ = false;
-  bool abandoned_ = false;  // the guardian is gone: nobody reads what we would say
+  bool abandoned_ = false;  // the supervisor is gone: nobody reads what we would say
 };
 
 }  // namespace photonrun

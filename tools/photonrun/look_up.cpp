@@ -121,40 +121,41 @@ std::string address_of_a_network() {
 
 }  // namespace
 
-Found look_up(const HostPort& place, int flags, const Vigil& vigil,
-              Vigil::Clock::time_point until) {
+Found look_up(const HostPort& place, int flags, const StartupWait& startup_wait,
+              StartupWait::Clock::time_point until) {
   Found numeric = resolve(place, flags | AI_NUMERICHOST);  // asks nobody
   if (numeric.error != EAI_NONAME) return numeric;
   const Asker asker(place, flags);
-  const auto patient_until = std::min(until, Vigil::Clock::now() + kPatience);
-  if (vigil.wait_for(asker.fd(), POLLIN, patient_until)) return asker.answer();
+  const auto patient_until = std::min(until, StartupWait::Clock::now() + kPatience);
+  if (startup_wait.wait_for(asker.fd(), POLLIN, patient_until)) return asker.answer();
   if (patient_until < until) {
-    vigil.say(fmt::format("waits for name servers to say where {} is", place.host));
-    if (vigil.wait_for(asker.fd(), POLLIN, until)) return asker.answer();
+    startup_wait.say(fmt::format("waits for name servers to say where {} is", place.host));
+    if (startup_wait.wait_for(asker.fd(), POLLIN, until)) return asker.answer();
   }
   return {.error = EAI_AGAIN, .targets = {}};
 }
 
-std::vector<Fd> listen_at(const HostPort& place, const Vigil& vigil) {
-  const Found found = look_up(place, AI_PASSIVE, vigil, Vigil::Clock::now() + kLookUpTime);
+std::vector<Fd> listen_at(const HostPort& place, const StartupWait& startup_wait) {
+  const Found found =
+      look_up(place, AI_PASSIVE, startup_wait, StartupWait::Clock::now() + kLookUpTime);
   if (found.error != 0) throw unknown_host(place, found.error);
   Listeners made = listen_at(place, found.targets);
   for (const std::string& refusal : made.refusals) {
-    vigil.say(fmt::format("does not listen at {}", refusal));
+    startup_wait.say(fmt::format("does not listen at {}", refusal));
   }
   const Target& first = found.targets.front();
   const bool is_local = std::ranges::all_of(found.targets, is_loopback);
   if (is_local && place.host != "localhost" && place.host != host_of(first)) {
-    vigil.say(fmt::format(
+    startup_wait.say(fmt::format(
         "{} is {} here, where no other host can join: --root with an address of a network",
         place.host, host_of(first)));
   }
   return std::move(made.sockets);
 }
 
-std::string outward_address(const Vigil& vigil, Vigil::Clock::time_point until) {
+std::string outward_address(const StartupWait& startup_wait, StartupWait::Clock::time_point until) {
   // As Debian has it, the name of a host is 127.0.1.1 on that host: not to be told to others.
-  const Found named = look_up({.host = own_name(), .port = "0"}, 0, vigil, until);
+  const Found named = look_up({.host = own_name(), .port = "0"}, 0, startup_wait, until);
   for (const Target& one : named.targets) {
     if (!is_loopback(one) && is_own(one)) return host_of(one);
   }

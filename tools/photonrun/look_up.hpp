@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "address.hpp"
-#include "vigil.hpp"
+#include "startup_wait.hpp"
 
 namespace photonrun {
 
@@ -15,14 +15,15 @@ namespace photonrun {
 inline constexpr auto kLookUpTime = std::chrono::seconds(20);
 
 // `flags`: AI_... Of no answer until then: EAI_AGAIN. Throws Interrupted.
-Found look_up(const HostPort& place, int flags, const Vigil& vigil, Vigil::Clock::time_point until);
+Found look_up(const HostPort& place, int flags, const StartupWait& startup_wait,
+              StartupWait::Clock::time_point until);
 
 // Listens at all addresses of that name, and says what is odd about them. Throws std::runtime_error
 // and Interrupted.
-std::vector<Fd> listen_at(const HostPort& place, const Vigil& vigil);
+std::vector<Fd> listen_at(const HostPort& place, const StartupWait& startup_wait);
 
 // An address of this host for others whose own is not known here: that of its name, of the way to
 // everywhere, of a network that it is on. A loopback address only where there is no other.
-std::string outward_address(const Vigil& vigil, Vigil::Clock::time_point until);
+std::string outward_address(const StartupWait& startup_wait, StartupWait::Clock::time_point until);
 
 }  // namespace photonrun

@@ -3,10 +3,10 @@
 #include <exception>
 
 #include "fd.hpp"
-#include "guardian.hpp"
 #include "options.hpp"
 #include "signals.hpp"
 #include "sink.hpp"
+#include "supervisor.hpp"
 
 int main(int argc, char** argv) {
   try {

@@ -11,14 +11,14 @@
 #include <string>
 #include <utility>
 
-#include "greeting.hpp"
+#include "host_handshake.hpp"
 #include "look_up.hpp"
 #include "packet.hpp"
 
 namespace photonrun {
 namespace {
 
-using Clock = Vigil::Clock;
+using Clock = StartupWait::Clock;
 constexpr auto kRetryAfter = std::chrono::milliseconds(200);
 constexpr auto kConnectTime = std::chrono::seconds(3);  // of one address; then the next
 constexpr auto kAnswerTime = std::chrono::seconds(10);
@@ -27,8 +27,8 @@ constexpr auto kAnswerTime = std::chrono::seconds(10);
 // Invariant: where something has failed, why() says what failed last.
 class RootLine {
  public:
-  RootLine(std::string place, const Vigil& vigil, Clock::time_point until)
-      : place_(std::move(place)), vigil_(vigil), until_(until) {}
+  RootLine(std::string place, const StartupWait& startup_wait, Clock::time_point until)
+      : place_(std::move(place)), startup_wait_(startup_wait), until_(until) {}
 
   const std::string& place() const { return place_; }
   const std::string& why() const { return why_; }
@@ -41,12 +41,12 @@ class RootLine {
     socket_.reset(
         ::socket(target.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket_) return fail_with(errno);
-    make_trunk_socket(socket_.get());
+    make_host_socket(socket_.get());
     const auto* address = reinterpret_cast<const sockaddr*>(&target.address);
     if (::connect(socket_.get(), address, target.bytes) != 0) {
       if (errno != EINPROGRESS) return fail_with(errno);
       const auto until = std::min(until_, Clock::now() + kConnectTime);
-      if (!vigil_.wait_for(socket_.get(), POLLOUT, until)) return fail_with(ETIMEDOUT);
+      if (!startup_wait_.wait_for(socket_.get(), POLLOUT, until)) return fail_with(ETIMEDOUT);
     }
     int number = 0;
     socklen_t bytes = sizeof number;
@@ -67,7 +67,7 @@ class RootLine {
     const auto bytes = std::as_writable_bytes(std::span{&object, 1});
     const auto deadline = Clock::now() + kAnswerTime;
     for (std::size_t at = 0; at < bytes.size();) {
-      if (!vigil_.wait_for(socket_.get(), POLLIN, deadline)) {
+      if (!startup_wait_.wait_for(socket_.get(), POLLIN, deadline)) {
         if (Clock::now() < deadline) continue;
         throw std::runtime_error(fmt::format("who answers at {} says nothing", place_));
       }
@@ -85,7 +85,7 @@ class RootLine {
   bool fail_with(int number) { return fail(std::strerror(number)); }
 
   const std::string place_;
-  const Vigil& vigil_;
+  const StartupWait& startup_wait_;
   const Clock::time_point until_;
   Fd socket_;
   std::string why_;
@@ -94,12 +94,12 @@ class RootLine {
 // Who wants to get into the job: calls the root, greets it, and waits for the start.
 class Applicant {
  public:
-  Applicant(const Application& application, const Vigil& vigil)
+  Applicant(const Application& application, const StartupWait& startup_wait)
       : application_(application),
-        vigil_(vigil),
+        startup_wait_(startup_wait),
         until_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                   std::chrono::duration<double>(application.wait_s))),
-        line_(application.root.text(), vigil, until_) {
+        line_(application.root.text(), startup_wait, until_) {
     hello_.ranks = application.ranks;
     hello_.seat = application.seat;
     (void)::gethostname(hello_.host.data(), hello_.host.size() - 1);
@@ -114,9 +114,10 @@ class Applicant {
                         "job that has begun takes nobody in)",
                         place(), line_.why()));
       }
-      if (!told) vigil_.say(fmt::format("waiting for the root at {} ({})", place(), line_.why()));
+      if (!told)
+        startup_wait_.say(fmt::format("waiting for the root at {} ({})", place(), line_.why()));
       told = true;
-      vigil_.wait_for(-1, 0, Clock::now() + kRetryAfter);
+      startup_wait_.wait_for(-1, 0, Clock::now() + kRetryAfter);
     }
     return await_start();
   }
@@ -126,7 +127,7 @@ class Applicant {
 
   bool try_all() {
     (void)line_.fail("the name cannot be looked up now");
-    const Found found = look_up(application_.root, 0, vigil_, until_);
+    const Found found = look_up(application_.root, 0, startup_wait_, until_);
     if (found.error != 0 && found.error != EAI_AGAIN) {
       throw unknown_host(application_.root, found.error);
     }
@@ -136,7 +137,8 @@ class Applicant {
     return false;
   }
 
-  // False: it hung up, as a root does that has more guests than it wants; to be tried again.
+  // False: it hung up, as a root does that has more pending connections than it wants; to be tried
+  // again.
   bool greet() {
     hello_.nonce = random_nonce();
     Challenge challenge;
@@ -169,31 +171,32 @@ class Applicant {
   Membership await_start() {
     Fd socket = line_.take();
     const std::string met = own_host(socket.get());
-    auto trunk = std::make_unique<Trunk>(std::move(socket), "the root at " + place());
+    auto connection = std::make_unique<HostConnection>(std::move(socket), "the root at " + place());
     for (;;) {
       std::vector<pollfd> entries;
-      trunk->want(entries);
-      vigil_.wait(entries, Clock::now() + std::chrono::hours(1));
-      trunk->handle(entries.front());
-      const auto frame = trunk->next();
-      if (!frame && !trunk->is_lost()) continue;
+      connection->want(entries);
+      startup_wait_.wait(entries, Clock::now() + std::chrono::hours(1));
+      connection->handle(entries.front());
+      const auto frame = connection->next();
+      if (!frame && !connection->is_lost()) continue;
       const auto start = frame ? start_of(*frame) : std::nullopt;
       if (start && start->here == application_.ranks) {
-        Membership made{.trunk = std::move(trunk),
+        Membership made{.connection = std::move(connection),
                         .share = {start->size, start->first, start->here},
                         .secret = start->hidden_secret,
                         .met = met};
         apply_mask(prove(application_.key, claim(Role::mask)), made.secret);
         return made;
       }
-      throw std::runtime_error(fmt::format(
-          "{} ended before the job began ({})", trunk->name(),
-          trunk->is_lost() ? trunk->why_lost() : "it said something else than where to begin"));
+      throw std::runtime_error(fmt::format("{} ended before the job began ({})", connection->name(),
+                                           connection->is_lost()
+                                               ? connection->why_lost()
+                                               : "it said something else than where to begin"));
     }
   }
 
   const Application& application_;
-  const Vigil& vigil_;
+  const StartupWait& startup_wait_;
   const Clock::time_point until_;
   RootLine line_;
   Hello hello_;
@@ -202,8 +205,8 @@ class Applicant {
 
 }  // namespace
 
-Membership join_job(const Application& application, const Vigil& vigil) {
-  return Applicant(application, vigil).run();
+Membership join_job(const Application& application, const StartupWait& startup_wait) {
+  return Applicant(application, startup_wait).run();
 }
 
 }  // namespace photonrun

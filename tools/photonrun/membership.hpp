@@ -7,15 +7,15 @@
 #include <string>
 
 #include "address.hpp"
+#include "host_connection.hpp"
 #include "secret.hpp"
 #include "share.hpp"
-#include "trunk.hpp"
-#include "vigil.hpp"
+#include "startup_wait.hpp"
 
 namespace photonrun {
 
 struct Membership {
-  std::unique_ptr<Trunk> trunk;
+  std::unique_ptr<HostConnection> connection;
   Share share;
   Secret secret{};
   std::string met;  // our address on the way to the root
@@ -30,6 +30,6 @@ struct Application {
 };
 
 // Throws std::runtime_error (nobody there, refused, the root ended) and Interrupted.
-Membership join_job(const Application& application, const Vigil& vigil);
+Membership join_job(const Application& application, const StartupWait& startup_wait);
 
 }  // namespace photonrun

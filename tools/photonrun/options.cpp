@@ -11,7 +11,7 @@
 
 #include "address.hpp"
 #include "cores.hpp"
-#include "greeting.hpp"
+#include "host_handshake.hpp"
 #include "job_key.hpp"
 #include "remote_command.hpp"
 #include "shell_words.hpp"

@@ -23,7 +23,7 @@ struct Packet {
   ph_launch_header header{};
   std::shared_ptr<const Bytes> body;  // shared: a gather's result goes to every rank
   std::vector<Fd> fds;
-  bool from_trunk = false;  // its sender's host waits to hear that the rank has taken it
+  bool from_host = false;  // its sender's host waits to hear that the rank has taken it
 };
 
 enum class Io { done, again, closed, malformed };

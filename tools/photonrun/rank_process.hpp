@@ -28,7 +28,7 @@ struct LaunchPlan {
   const Signals& signals;
   std::string program;  // found
   Share share;          // the ranks of this host
-  std::string met;      // as Party says
+  std::string met;      // as Hosts says
   // Rank 0's group if it reads a terminal, which only the foreground group may; else 0.
   pid_t terminal_group = 0;
   rlimit file_limit{};  // as photonrun was started; the launcher raises its own

@@ -5,8 +5,9 @@
 
 namespace photonrun {
 
-Relay::Relay(const Share& share, std::shared_ptr<HeldFds> held, const Term& term, Trunk& trunk)
-    : Exchange(share, std::move(held)), term_(term), trunk_(trunk), ways_(share.here) {}
+Relay::Relay(const Share& share, std::shared_ptr<HeldFds> held, const Term& term,
+             HostConnection& connection)
+    : Exchange(share, std::move(held)), term_(term), connection_(connection), ways_(share.here) {}
 
 void Relay::want(std::vector<pollfd>& entries) {
   for (unsigned i = 0; i < share().here; ++i) report_taken(share().first + i);
@@ -35,17 +36,17 @@ bool Relay::dispatch(unsigned rank, Packet packet, Pace pace) {
   if (!packet.fds.empty()) return false;
   report_taken(rank);  // first: the root believes a GATHER only from who has taken the last result
   if (way.window > 0) --way.window;
-  trunk_.queue(packet_frame(place_of(rank), std::move(packet)));
+  connection_.queue(packet_frame(place_of(rank), std::move(packet)));
   return true;
 }
 
-// Of one whose process ended the Party says more than that its channel is closed.
+// Of one whose process ended the Hosts says more than that its channel is closed.
 void Relay::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_word) {
   const bool is_news = local(rank).state() != Channel::State::over;
   local(rank).finish(std::move(last_word));
   if (is_news) note_over(rank);
   if (is_news && how.how == PH_LAUNCH_CLOSED) {
-    trunk_.queue(plain_frame(FrameKind::closed, place_of(rank)));
+    connection_.queue(plain_frame(FrameKind::closed, place_of(rank)));
   }
 }
 
@@ -71,7 +72,7 @@ bool Relay::handle_frame(Frame frame) {
 
 void Relay::take_packet(unsigned rank, Packet packet) {
   LocalChannel& to = local(rank);
-  packet.from_trunk = true;
+  packet.from_host = true;
   if (packet.header.type == PH_LAUNCH_REFUSED && to.state() == Channel::State::waiting) {
     ways_[rank - share().first].last_word = std::move(packet);  // nothing is queued before WELCOME
     return;
@@ -84,14 +85,14 @@ void Relay::take_packet(unsigned rank, Packet packet) {
   std::ranges::copy(term_.secret, welcome.secret);
   std::memcpy(body.data(), &welcome, sizeof welcome);
   Packet full = make_packet(packet.header, body);
-  full.from_trunk = true;
+  full.from_host = true;
   to.join(std::move(full), std::move(ways_[rank - share().first].pidfd));
 }
 
 void Relay::report_taken(unsigned rank) {
   const unsigned count = local(rank).take_count();
   if (count > 0)
-    trunk_.queue(plain_frame(FrameKind::taken, place_of(rank), static_cast<int>(count)));
+    connection_.queue(plain_frame(FrameKind::taken, place_of(rank), static_cast<int>(count)));
 }
 
 }  // namespace photonrun

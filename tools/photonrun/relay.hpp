@@ -1,19 +1,20 @@
-// The exchange of a host that joined a job: its ranks' channels on one side, the trunk to the root
-// on the other. Only what one of its ranks sends to another stays here, for it may carry
-// descriptors; everything else the Broker at the root decides.
+// The exchange of a host that joined a job: its ranks' channels on one side, the connection to the
+// root on the other. Only what one of its ranks sends to another stays here, for it may carry
+// descriptors; everything else the Router at the root decides.
 // Invariant: packets of a rank keep their order on each of the two ways, and a pair uses one.
 // Owner: Generations.
 #pragma once
 
 #include "exchange.hpp"
+#include "host_connection.hpp"
 #include "secret.hpp"
-#include "trunk.hpp"
 
 namespace photonrun {
 
 class Relay final : public Exchange {
  public:
-  Relay(const Share& share, std::shared_ptr<HeldFds> held, const Term& term, Trunk& trunk);
+  Relay(const Share& share, std::shared_ptr<HeldFds> held, const Term& term,
+        HostConnection& connection);
 
   void want(std::vector<pollfd>& entries) override;
   bool handle_frame(Frame frame) override;
@@ -35,7 +36,7 @@ class Relay final : public Exchange {
   Place place_of(unsigned rank) const { return {.generation = term_.generation, .rank = rank}; }
 
   Term term_;
-  Trunk& trunk_;
+  HostConnection& connection_;
   std::vector<Way> ways_;
 };
 

@@ -20,9 +20,9 @@ void RemoteChannel::join(Packet welcome, Fd) {
 }
 
 void RemoteChannel::queue(Packet packet) {
-  if (state_ == State::over || trunk_.is_lost()) return;
+  if (state_ == State::over || connection_.is_lost()) return;
   under_way_.push_back(packet.header.type);
-  trunk_.queue(packet_frame(place_, std::move(packet)));
+  connection_.queue(packet_frame(place_, std::move(packet)));
 }
 
 Io RemoteChannel::read(Packet& packet) {
@@ -30,16 +30,16 @@ Io RemoteChannel::read(Packet& packet) {
   packet = std::move(arrivals_.front());
   arrivals_.pop_front();
   if (++read_count_ == kTellAfter) {
-    trunk_.queue(plain_frame(FrameKind::taken, place_, read_count_));
+    connection_.queue(plain_frame(FrameKind::taken, place_, read_count_));
     read_count_ = 0;
   }
   return Io::done;
 }
 
 void RemoteChannel::finish(std::optional<Packet> last_word) {
-  if (state_ != State::over && !trunk_.is_lost()) {
-    if (last_word) trunk_.queue(packet_frame(place_, std::move(*last_word)));
-    trunk_.queue(plain_frame(FrameKind::finish, place_));
+  if (state_ != State::over && !connection_.is_lost()) {
+    if (last_word) connection_.queue(packet_frame(place_, std::move(*last_word)));
+    connection_.queue(plain_frame(FrameKind::finish, place_));
   }
   state_ = State::over;
   arrivals_.clear();

@@ -1,17 +1,17 @@
-// The channel of a rank on another host: its packets travel over that host's trunk.
+// The channel of a rank on another host: its packets travel over that host's connection.
 // Invariant: what waits in either direction is bounded as for a rank of this host: packets that the
 // rank has not taken are counted until its host says so, and it sends no more than a window.
-// Owner: Broker; the trunk is the Party's and outlives it.
+// Owner: Router; the connection is the Hosts's and outlives it.
 #pragma once
 
 #include "channel.hpp"
-#include "trunk.hpp"
+#include "host_connection.hpp"
 
 namespace photonrun {
 
 class RemoteChannel final : public Channel {
  public:
-  RemoteChannel(Place place, Trunk& trunk) : place_(place), trunk_(trunk) {}
+  RemoteChannel(Place place, HostConnection& connection) : place_(place), connection_(connection) {}
 
   bool is_remote() const override { return true; }
   std::size_t queued_count() const override { return under_way_.size(); }
@@ -22,7 +22,7 @@ class RemoteChannel final : public Channel {
   Io read(Packet& packet) override;
   void finish(std::optional<Packet> last_word) override;
 
-  // What the trunk brought. False: more than is allowed.
+  // What the connection brought. False: more than is allowed.
   bool arrived(Packet packet);
   bool taken(int count);
   void closed() { at_end_ = true; }
@@ -30,7 +30,7 @@ class RemoteChannel final : public Channel {
 
  private:
   Place place_;
-  Trunk& trunk_;
+  HostConnection& connection_;
   std::deque<Packet> arrivals_;
   bool at_end_ = false;
   int read_count_ = 0;                   // since its host was told

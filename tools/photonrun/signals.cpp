@@ -43,7 +43,7 @@ void Signals::listen() {
 std::optional<SignalEvent> Signals::next() const {
   signalfd_siginfo info;
   if (::read(fd_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
-  // The guardian passes on where a signal came from as the value of a queued one.
+  // The supervisor passes on where a signal came from as the value of a queued one.
   const bool typed = info.ssi_code == SI_KERNEL || (info.ssi_code == SI_QUEUE && info.ssi_int == 1);
   return SignalEvent{static_cast<int>(info.ssi_signo), typed};
 }

@@ -1,4 +1,4 @@
-#include "orders.hpp"
+#include "stdin_commands.hpp"
 
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ constexpr std::size_t kMaxKeyLineBytes = 4096;
 
 }  // namespace
 
-void Orders::handle() {
+void StdinCommands::handle() {
   char one = 0;  // a byte at a time: the rest is not ours
   const ssize_t got = ::read(input_, &one, 1);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
@@ -33,6 +33,6 @@ void Orders::handle() {
   }
 }
 
-std::string Orders::take_key() { return std::exchange(key_, {}); }
+std::string StdinCommands::take_key() { return std::exchange(key_, {}); }
 
 }  // namespace photonrun

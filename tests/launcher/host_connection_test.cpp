@@ -1,4 +1,4 @@
-#include "trunk.hpp"
+#include "host_connection.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -10,21 +10,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-TEST(Trunk, all_that_are_closed_share_one_patience) {
+TEST(HostConnection, all_that_are_closed_share_one_patience) {
   constexpr auto kPatience = std::chrono::milliseconds(300);
   std::vector<Fd> others;
-  std::vector<std::unique_ptr<Trunk>> trunks;
-  std::vector<Trunk*> all;
+  std::vector<std::unique_ptr<HostConnection>> connections;
+  std::vector<HostConnection*> all;
   for (int i = 0; i < 8; ++i) {
     std::array<int, 2> ends{};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
     others.emplace_back(ends[1]);  // never closes the connection
-    trunks.push_back(std::make_unique<Trunk>(Fd(ends[0]), "silent"));
-    trunks.back()->queue(plain_frame(FrameKind::over, {}, 7));
-    all.push_back(trunks.back().get());
+    connections.push_back(std::make_unique<HostConnection>(Fd(ends[0]), "silent"));
+    connections.back()->queue(plain_frame(FrameKind::over, {}, 7));
+    all.push_back(connections.back().get());
   }
   const auto before = Clock::now();
-  Trunk::close_all(all, kPatience);
+  HostConnection::close_all(all, kPatience);
   EXPECT_LT(Clock::now() - before, 4 * kPatience);
   for (const Fd& other : others) {  // each was told, and that nothing more comes
     FrameReader reader;
@@ -38,7 +38,7 @@ TEST(Trunk, all_that_are_closed_share_one_patience) {
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->head.value, 7);
   }
-  for (const Trunk* const one : all) EXPECT_TRUE(one->is_lost());
+  for (const HostConnection* const one : all) EXPECT_TRUE(one->is_lost());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "vigil.hpp"
+#include "startup_wait.hpp"
 
 #include <fmt/format.h>
 
@@ -9,22 +9,22 @@
 
 namespace photonrun {
 
-bool Vigil::wait(std::vector<pollfd>& entries, Clock::time_point until) const {
+bool StartupWait::wait(std::vector<pollfd>& entries, Clock::time_point until) const {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
   const std::size_t theirs = entries.size();
   entries.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
   entries.push_back({.fd = lifeline_, .events = POLLIN, .revents = 0});
-  entries.push_back({.fd = orders_ ? orders_->fd() : -1, .events = POLLIN, .revents = 0});
+  entries.push_back({.fd = commands_ ? commands_->fd() : -1, .events = POLLIN, .revents = 0});
   output_.want(entries);
   const int limit_ms = static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
   const int ready = ::poll(entries.data(), entries.size(), limit_ms);
   if (ready < 0 && errno != EINTR) throw CallFailed("poll");
   const bool abandoned = entries[theirs + 1].revents != 0;
-  const bool has_orders = entries[theirs + 2].revents != 0;
+  const bool has_commands = entries[theirs + 2].revents != 0;
   if (ready > 0) output_.handle(entries);
   entries.resize(theirs);
   if (abandoned) throw Interrupted{128 + SIGKILL};
-  if (has_orders) orders_->handle();
+  if (has_commands) commands_->handle();
   while (const auto event = signals_.next()) {
     if (!ends_job(event->number)) continue;
     say(fmt::format("ended by {}", signal_text(event->number)));
@@ -33,7 +33,7 @@ bool Vigil::wait(std::vector<pollfd>& entries, Clock::time_point until) const {
   return std::ranges::any_of(entries, [](const pollfd& entry) { return entry.revents != 0; });
 }
 
-bool Vigil::wait_for(int fd, short events, Clock::time_point until) const {
+bool StartupWait::wait_for(int fd, short events, Clock::time_point until) const {
   std::vector<pollfd> entries{{.fd = fd, .events = events, .revents = 0}};
   while (!wait(entries, until)) {
     if (Clock::now() >= until) return false;

@@ -1,4 +1,4 @@
-#include "party.hpp"
+#include "hosts.hpp"
 
 #include <fmt/format.h>
 
@@ -40,63 +40,64 @@ std::string met_by(const std::vector<Joined>& joined) {
 
 }  // namespace
 
-AloneParty::AloneParty(unsigned size, std::size_t fds_limit)
+SingleHost::SingleHost(unsigned size, std::size_t fds_limit)
     : share_{.size = size, .first = 0, .here = size},
       generations_(
           [share = share_, held = held_of(fds_limit), secret = make_secret()](unsigned generation) {
-            return std::make_unique<Broker>(share, held, term_of(generation, secret));
+            return std::make_unique<Router>(share, held, term_of(generation, secret));
           }) {}
 
-RootParty::RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined)
+RootHosts::RootHosts(const Share& share, std::size_t fds_limit, std::vector<Joined> joined)
     : share_(share),
       secret_(make_secret()),
       met_(met_by(joined)),
       hosts_(start(share, secret_, std::move(joined))),
       generations_([this, held = held_of(fds_limit)](unsigned generation) {
-        auto broker = std::make_unique<Broker>(share_, held, term_of(generation, secret_));
-        for (const Host& host : hosts_) broker->add_host(host.share, *host.trunk);
-        return broker;
+        auto router = std::make_unique<Router>(share_, held, term_of(generation, secret_));
+        for (const Host& host : hosts_) router->add_host(host.share, *host.connection);
+        return router;
       }) {}
 
-std::vector<RootParty::Host> RootParty::start(const Share& share, const Secret& secret,
+std::vector<RootHosts::Host> RootHosts::start(const Share& share, const Secret& secret,
                                               std::vector<Joined> joined) {
   std::vector<Host> hosts;
   unsigned next = share.here;
   for (Joined& one : joined) {
     Host& host = hosts.emplace_back();
-    host.trunk = std::make_unique<Trunk>(std::move(one.socket), one.name);
+    host.connection = std::make_unique<HostConnection>(std::move(one.socket), one.name);
     host.share = {.size = share.size, .first = next, .here = one.ranks};
     host.ended.resize(one.ranks);
     host.running_count = one.ranks;
     Start start{.size = share.size, .first = next, .here = one.ranks, .hidden_secret = secret};
     apply_mask(one.mask, start.hidden_secret);
-    host.trunk->queue(start_frame(start));
+    host.connection->queue(start_frame(start));
     std::vector<pollfd> ignored;
-    host.trunk->want(ignored);  // it leaves now: our own ranks may take long to start
+    host.connection->want(ignored);  // it leaves now: our own ranks may take long to start
     next += one.ranks;
   }
   return hosts;
 }
 
-void RootParty::want(std::vector<pollfd>& entries) {
+void RootHosts::want(std::vector<pollfd>& entries) {
   first_entry_ = entries.size();
-  for (Host& host : hosts_) host.trunk->want(entries);
+  for (Host& host : hosts_) host.connection->want(entries);
 }
 
-std::vector<News> RootParty::handle(const std::vector<pollfd>& entries) {
+std::vector<News> RootHosts::handle(const std::vector<pollfd>& entries) {
   std::vector<News> news;
   std::size_t at = first_entry_;
   for (Host& host : hosts_) {
-    host.trunk->handle(entries[at++]);
-    while (auto frame = host.trunk->next()) {
-      if (!take(host, std::move(*frame), news)) host.trunk->lose("it sent what makes no sense");
+    host.connection->handle(entries[at++]);
+    while (auto frame = host.connection->next()) {
+      if (!take(host, std::move(*frame), news))
+        host.connection->lose("it sent what makes no sense");
     }
-    if (host.trunk->is_lost()) lose(host, news);
+    if (host.connection->is_lost()) lose(host, news);
   }
   return news;
 }
 
-bool RootParty::take(Host& host, Frame frame, std::vector<News>& news) {
+bool RootHosts::take(Host& host, Frame frame, std::vector<News>& news) {
   const FrameHead head = frame.head;
   if (head.kind == FrameKind::signal || head.kind == FrameKind::failed) {
     if (head.kind == FrameKind::signal && !ends_job(head.value)) return false;
@@ -104,8 +105,9 @@ bool RootParty::take(Host& host, Frame frame, std::vector<News>& news) {
     news.push_back({.kind = head.kind,
                     .value = head.kind == FrameKind::signal ? head.value : kLauncherStatus,
                     .end = {},
-                    .text = words.empty() ? host.trunk->name()
-                                          : fmt::format("{}, on {}", words, host.trunk->name())});
+                    .text = words.empty()
+                                ? host.connection->name()
+                                : fmt::format("{}, on {}", words, host.connection->name())});
     return true;
   }
   if (!host.share.has(head.rank)) return false;
@@ -113,7 +115,7 @@ bool RootParty::take(Host& host, Frame frame, std::vector<News>& news) {
                                        : generations_.handle_frame(std::move(frame));
 }
 
-bool RootParty::take_end(Host& host, const Frame& frame, std::vector<News>& news) {
+bool RootHosts::take_end(Host& host, const Frame& frame, std::vector<News>& news) {
   const unsigned rank = frame.head.rank;
   const auto body = end_of(frame);
   if (!body || host.ended[rank - host.share.first]) return false;
@@ -125,14 +127,14 @@ bool RootParty::take_end(Host& host, const Frame& frame, std::vector<News>& news
   news.push_back({.kind = FrameKind::ended,
                   .rank = rank,
                   .end = end,
-                  .text = fmt::format("{}, on {}", words_of(frame), host.trunk->name())});
+                  .text = fmt::format("{}, on {}", words_of(frame), host.connection->name())});
   return true;
 }
 
-void RootParty::lose(Host& host, std::vector<News>& news) {
+void RootHosts::lose(Host& host, std::vector<News>& news) {
   if (std::exchange(host.is_lost, true) || host.running_count == 0) return;
-  const std::string text = fmt::format("lost {}, and {} with it: {}", host.trunk->name(),
-                                       ranks_text(host.share), host.trunk->why_lost());
+  const std::string text = fmt::format("lost {}, and {} with it: {}", host.connection->name(),
+                                       ranks_text(host.share), host.connection->why_lost());
   news.push_back({.kind = FrameKind::failed, .value = 128 + SIGKILL, .end = {}, .text = text});
   const End end{.by_signal = true, .value = SIGKILL};
   for (unsigned i = 0; i < host.share.here; ++i) {
@@ -146,26 +148,26 @@ void RootParty::lose(Host& host, std::vector<News>& news) {
   host.running_count = 0;
 }
 
-bool RootParty::waits() const {
+bool RootHosts::waits() const {
   return std::ranges::any_of(hosts_, [](const Host& host) { return host.running_count > 0; });
 }
 
-bool RootParty::runs(unsigned rank) const {
+bool RootHosts::runs(unsigned rank) const {
   return std::ranges::any_of(hosts_, [rank](const Host& host) {
     return host.share.has(rank) && !host.ended[rank - host.share.first];
   });
 }
 
-void RootParty::tell(FrameKind kind, int value, std::string_view words) {
+void RootHosts::tell(FrameKind kind, int value, std::string_view words) {
   const Frame frame = frame_of(kind, value, words);
-  for (Host& host : hosts_) host.trunk->queue(frame);
+  for (Host& host : hosts_) host.connection->queue(frame);
 }
 
-std::vector<std::string> RootParty::give_up() {
+std::vector<std::string> RootHosts::give_up() {
   std::vector<News> news;
   for (Host& host : hosts_) {
     if (host.running_count == 0) continue;
-    host.trunk->lose("it does not end its ranks");
+    host.connection->lose("it does not end its ranks");
     lose(host, news);
   }
   std::vector<std::string> texts;
@@ -174,45 +176,46 @@ std::vector<std::string> RootParty::give_up() {
   return texts;
 }
 
-int RootParty::close(int status, TimeLimit) {
+int RootHosts::close(int status, TimeLimit) {
   tell(FrameKind::over, status, {});
-  std::vector<Trunk*> trunks;
-  for (const Host& host : hosts_) trunks.push_back(host.trunk.get());
-  Trunk::close_all(trunks, kLastWordTime);
+  std::vector<HostConnection*> connections;
+  for (const Host& host : hosts_) connections.push_back(host.connection.get());
+  HostConnection::close_all(connections, kLastWordTime);
   return status;
 }
 
-LeafParty::LeafParty(Membership membership, std::size_t fds_limit)
+LeafHosts::LeafHosts(Membership membership, std::size_t fds_limit)
     : share_(membership.share),
       met_(std::move(membership.met)),
-      trunk_(std::move(membership.trunk)),
+      connection_(std::move(membership.connection)),
       generations_(
           [this, held = held_of(fds_limit), secret = membership.secret](unsigned generation) {
-            return std::make_unique<Relay>(share_, held, term_of(generation, secret), *trunk_);
+            return std::make_unique<Relay>(share_, held, term_of(generation, secret), *connection_);
           }) {}
 
 // The exchange asks first: what it has to tell the root leaves now.
-void LeafParty::want(std::vector<pollfd>& entries) {
+void LeafHosts::want(std::vector<pollfd>& entries) {
   first_entry_ = entries.size();
-  trunk_->want(entries);
+  connection_->want(entries);
 }
 
-std::vector<News> LeafParty::handle(const std::vector<pollfd>& entries) {
+std::vector<News> LeafHosts::handle(const std::vector<pollfd>& entries) {
   std::vector<News> news;
-  trunk_->handle(entries[first_entry_]);
-  while (auto frame = trunk_->next()) {
-    if (!take(std::move(*frame), news)) trunk_->lose("it sent what makes no sense");
+  connection_->handle(entries[first_entry_]);
+  while (auto frame = connection_->next()) {
+    if (!take(std::move(*frame), news)) connection_->lose("it sent what makes no sense");
   }
-  if (trunk_->is_lost() && !std::exchange(over_, true)) {
-    news.push_back({.kind = FrameKind::failed,
-                    .value = kLauncherStatus,
-                    .end = {},
-                    .text = fmt::format("lost {}: {}", trunk_->name(), trunk_->why_lost())});
+  if (connection_->is_lost() && !std::exchange(over_, true)) {
+    news.push_back(
+        {.kind = FrameKind::failed,
+         .value = kLauncherStatus,
+         .end = {},
+         .text = fmt::format("lost {}: {}", connection_->name(), connection_->why_lost())});
   }
   return news;
 }
 
-bool LeafParty::take(Frame frame, std::vector<News>& news) {
+bool LeafHosts::take(Frame frame, std::vector<News>& news) {
   const FrameHead head = frame.head;
   switch (head.kind) {
     case FrameKind::packet:
@@ -229,19 +232,19 @@ bool LeafParty::take(Frame frame, std::vector<News>& news) {
   }
 }
 
-void LeafParty::tell(FrameKind kind, int value, std::string_view words) {
-  trunk_->queue(frame_of(kind, value, words));
+void LeafHosts::tell(FrameKind kind, int value, std::string_view words) {
+  connection_->queue(frame_of(kind, value, words));
   if (kind == FrameKind::failed) over_ = true;
 }
 
-void LeafParty::tell_ended(unsigned rank, const End& end, std::string_view words) {
+void LeafHosts::tell_ended(unsigned rank, const End& end, std::string_view words) {
   const EndBody body{
       .by_signal = end.by_signal ? 1U : 0U, .value = end.value, .exec_errno = end.exec_errno};
-  trunk_->queue(ended_frame(rank, body, words));
+  connection_->queue(ended_frame(rank, body, words));
 }
 
-int LeafParty::close(int status, TimeLimit) {
-  Trunk::close_all({trunk_.get()}, kLastWordTime);
+int LeafHosts::close(int status, TimeLimit) {
+  HostConnection::close_all({connection_.get()}, kLastWordTime);
   return status;
 }
 

@@ -1,4 +1,4 @@
-// What is said on a new connection before it is a trunk. Fixed sizes, and nothing is believed
+// What is said on a new connection before it is a connection. Fixed sizes, and nothing is believed
 // before it is proved.
 //
 //   leaf                                             root
@@ -25,13 +25,13 @@
 
 namespace photonrun {
 
-inline constexpr std::uint32_t kTrunkMagic = 0x4e524850;  // "PHRN" in memory, little-endian
-inline constexpr std::uint16_t kTrunkVersion = 2;
+inline constexpr std::uint32_t kHostMagic = 0x4e524850;  // "PHRN" in memory, little-endian
+inline constexpr std::uint16_t kHostVersion = 2;
 inline constexpr unsigned kMaxRanks = 16384;  // far above what hosts carry; catches mistakes
 
 struct Hello {
-  std::uint32_t magic = kTrunkMagic;
-  std::uint16_t version = kTrunkVersion;
+  std::uint32_t magic = kHostMagic;
+  std::uint16_t version = kHostVersion;
   std::uint16_t launch_version = PH_LAUNCH_VERSION;
   std::uint32_t ranks = 0;  // it can start
   std::uint32_t seat = 0;   // from 1: which host of the root's list; 0: of none
@@ -40,8 +40,8 @@ struct Hello {
 };
 
 struct Challenge {
-  std::uint32_t magic = kTrunkMagic;
-  std::uint16_t version = kTrunkVersion;
+  std::uint32_t magic = kHostMagic;
+  std::uint16_t version = kHostVersion;
   std::uint16_t launch_version = PH_LAUNCH_VERSION;
   Nonce nonce{};
 };

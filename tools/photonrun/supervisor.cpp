@@ -1,4 +1,4 @@
-#include "guardian.hpp"
+#include "supervisor.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,34 +17,36 @@
 #include "call_failed.hpp"
 #include "descendants.hpp"
 #include "find_program.hpp"
-#include "fleet_party.hpp"
 #include "job.hpp"
 #include "job_key.hpp"
+#include "launched_hosts.hpp"
 #include "look_up.hpp"
 
 namespace photonrun {
 namespace {
 
-// Standard ones, signals, pipes of a rank being started; guests, while other hosts join.
+// Standard ones, signals, pipes of a rank being started; pending connections, while other hosts
+// join.
 constexpr std::size_t kOwnFds = 64;
-constexpr unsigned kFdsPerHost = 8;  // its trunk; of its starter four, while it starts more
+constexpr unsigned kFdsPerHost =
+    8;  // its connection; of its host_process four, while it starts more
 constexpr auto kLastWordsTime = std::chrono::seconds(1);
-constexpr auto kOrdersTime = std::chrono::seconds(30);
+constexpr auto kCommandsTime = std::chrono::seconds(30);
 constexpr std::size_t kFdsPerRank = 4;      // channel, its pidfd, two output pipes
 constexpr std::size_t kNextFdsPerRank = 2;  // a channel and pidfd of the next generation
 
 // Raises our limit to the highest allowed. What is left over the fixed need bounds the descriptors
-// of ranks that the exchange holds. `trunks`: to other hosts. Throws std::runtime_error where there
-// are not even enough.
-std::size_t reserve_fds(unsigned ranks, unsigned trunks) {
+// of ranks that the exchange holds. `connections`: to other hosts. Throws std::runtime_error where
+// there are not even enough.
+std::size_t reserve_fds(unsigned ranks, unsigned connections) {
   rlimit limit{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {  // a sandbox may refuse even to tell
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
     ::getrlimit(RLIMIT_NOFILE, &limit);
   }
-  const std::size_t needed =
-      kOwnFds + kFdsPerRank * ranks + (trunks == 0 ? 0 : guests_limit(trunks) + trunks);
+  const std::size_t needed = kOwnFds + kFdsPerRank * ranks +
+                             (connections == 0 ? 0 : pending_limit(connections) + connections);
   const std::size_t available = std::min<std::size_t>(limit.rlim_cur, 1 << 20);
   if (available < needed + PH_LAUNCH_MAX_FDS) {
     throw std::runtime_error(fmt::format(
@@ -74,40 +76,42 @@ void leave_outer_job() {
   if (is_channel) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-std::unique_ptr<Party> be_root(const Options& options, const Vigil& vigil) {
+std::unique_ptr<Hosts> be_root(const Options& options, const StartupWait& startup_wait) {
   const Share share{.size = options.size, .first = 0, .here = options.here};
   const std::size_t fds_limit = reserve_fds(share.here, share.size - share.here);
   std::string key = read_job_key(options.key_file);
-  Muster muster(listen_at(parse_host_port(options.root), vigil), std::move(key),
-                share.size - share.here, vigil);
-  return std::make_unique<RootParty>(share, fds_limit,
-                                     muster.run(options.wait_s.value_or(kRootWaitS)));
+  HostAcceptor acceptor(listen_at(parse_host_port(options.root), startup_wait), std::move(key),
+                        share.size - share.here, startup_wait);
+  return std::make_unique<RootHosts>(share, fds_limit,
+                                     acceptor.run(options.wait_s.value_or(kRootWaitS)));
 }
 
-std::unique_ptr<Party> be_leaf(const Options& options, const Vigil& vigil) {
+std::unique_ptr<Hosts> be_leaf(const Options& options, const StartupWait& startup_wait) {
   const std::size_t fds_limit = reserve_fds(options.here, 1);
   const Application application{.root = parse_host_port(options.join),
                                 .key = read_job_key(options.key_file),
                                 .ranks = options.here,
                                 .wait_s = options.wait_s.value_or(kLeafWaitS)};
-  return std::make_unique<LeafParty>(join_job(application, vigil), fds_limit);
+  return std::make_unique<LeafHosts>(join_job(application, startup_wait), fds_limit);
 }
 
 // The root said where our ranks begin; who started us is to say when. Each may be gone without the
 // other's end telling it: ssh may hold our input open.
-void await_begin(Trunk& trunk, const Orders& orders, const Vigil& vigil, double wait_s) {
-  const auto until = Vigil::Clock::now() + std::chrono::duration_cast<Vigil::Clock::duration>(
-                                               std::chrono::duration<double>(wait_s));
+void await_begin(HostConnection& connection, const StdinCommands& orders,
+                 const StartupWait& startup_wait, double wait_s) {
+  const auto until =
+      StartupWait::Clock::now() + std::chrono::duration_cast<StartupWait::Clock::duration>(
+                                      std::chrono::duration<double>(wait_s));
   while (!orders.begun()) {
     std::vector<pollfd> entries;
-    trunk.want(entries);
-    vigil.wait(entries, until);
-    trunk.handle(entries.front());
+    connection.want(entries);
+    startup_wait.wait(entries, until);
+    connection.handle(entries.front());
     if (orders.begun()) return;
-    if (trunk.is_at_end()) {
-      throw std::runtime_error(fmt::format("{} ended before it said \"begin\"", trunk.name()));
+    if (connection.is_at_end()) {
+      throw std::runtime_error(fmt::format("{} ended before it said \"begin\"", connection.name()));
     }
-    if (Vigil::Clock::now() >= until) {
+    if (StartupWait::Clock::now() >= until) {
       throw std::runtime_error(
           fmt::format("who started this photonrun does not say \"begin\" within {} s", wait_s));
     }
@@ -115,52 +119,53 @@ void await_begin(Trunk& trunk, const Orders& orders, const Vigil& vigil, double 
 }
 
 // Started by a photonrun of another host, which gives orders on our standard input.
-std::unique_ptr<Party> be_seated(const LaunchPlan& plan, const Vigil& own) {
-  const auto listen_until = [until = Vigil::Clock::now() + kOrdersTime](const Vigil& vigil) {
+std::unique_ptr<Hosts> be_seated(const LaunchPlan& plan, const StartupWait& own) {
+  const auto listen_until = [until = StartupWait::Clock::now() +
+                                     kCommandsTime](const StartupWait& startup_wait) {
     std::vector<pollfd> none;
-    vigil.wait(none, until);
-    if (Vigil::Clock::now() >= until)
+    startup_wait.wait(none, until);
+    if (StartupWait::Clock::now() >= until)
       throw std::runtime_error("who started this photonrun is silent");
   };
   const Options& options = plan.options;
-  Orders orders(STDIN_FILENO);
-  const Vigil vigil(own.signals(), own.lifeline(), own.output(), &orders);
+  StdinCommands orders(STDIN_FILENO);
+  const StartupWait startup_wait(own.signals(), own.lifeline(), own.output(), &orders);
   const std::size_t fds_limit = reserve_fds(options.here, 1);
-  while (!orders.has_key()) listen_until(vigil);
+  while (!orders.has_key()) listen_until(startup_wait);
   const Application application{.root = parse_host_port(options.join),
                                 .key = orders.take_key(),
                                 .ranks = options.here,
                                 .seat = options.seat,
                                 .wait_s = options.wait_s.value_or(kLeafWaitS)};
-  auto membership = join_job(application, vigil);
-  await_begin(*membership.trunk, orders, vigil, application.wait_s);
-  return std::make_unique<LeafParty>(std::move(membership), fds_limit);
+  auto membership = join_job(application, startup_wait);
+  await_begin(*membership.connection, orders, startup_wait, application.wait_s);
+  return std::make_unique<LeafHosts>(std::move(membership), fds_limit);
 }
 
-std::unique_ptr<Party> be_starter(const LaunchPlan& plan, const Vigil& vigil) {
+std::unique_ptr<Hosts> be_host_process(const LaunchPlan& plan, const StartupWait& startup_wait) {
   const Options& options = plan.options;
-  const FleetPlan fleet{.options = options,
-                        .signals = plan.signals,
-                        .file_limit = plan.file_limit,
-                        .terminal_group = plan.terminal_group};
+  const HostLaunchPlan host_launcher{.options = options,
+                                     .signals = plan.signals,
+                                     .file_limit = plan.file_limit,
+                                     .terminal_group = plan.terminal_group};
   const auto hosts = static_cast<unsigned>(options.hosts.size());
-  return start_fleet(fleet, vigil, reserve_fds(0, kFdsPerHost * hosts));
+  return start_hosts(host_launcher, startup_wait, reserve_fds(0, kFdsPerHost * hosts));
 }
 
 // Waits for the other hosts, if there are any. Throws what it says in words, and Interrupted.
-std::unique_ptr<Party> gather_party(const LaunchPlan& plan, const Vigil& vigil) {
+std::unique_ptr<Hosts> gather_hosts(const LaunchPlan& plan, const StartupWait& startup_wait) {
   const Options& options = plan.options;
   if (!options.hosts.empty()) {
     require_proofs();
-    return be_starter(plan, vigil);
+    return be_host_process(plan, startup_wait);
   }
   if (options.root.empty() && options.join.empty()) {
     forget_job_key();
-    return std::make_unique<AloneParty>(options.size, reserve_fds(options.size, 0));
+    return std::make_unique<SingleHost>(options.size, reserve_fds(options.size, 0));
   }
   require_proofs();
-  if (options.seat > 0) return be_seated(plan, vigil);
-  return options.root.empty() ? be_leaf(options, vigil) : be_root(options, vigil);
+  if (options.seat > 0) return be_seated(plan, startup_wait);
+  return options.root.empty() ? be_leaf(options, startup_wait) : be_root(options, startup_wait);
 }
 
 void enter(const std::string& directory) {
@@ -179,15 +184,15 @@ int launch(const Options& options, Signals& signals, int lifeline, Output& outpu
   ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
   ::setpgid(0, 0);
   signals.listen();
-  static_cast<void>(become_subreaper());  // the guardian has said what follows
-  const Vigil vigil(signals, lifeline, output);
-  const auto party = gather_party(plan, vigil);
-  plan.share = party->share();
-  plan.met = party->met();
-  return Job(plan, vigil, *party).run();
+  static_cast<void>(become_subreaper());  // the supervisor has said what follows
+  const StartupWait startup_wait(signals, lifeline, output);
+  const auto hosts = gather_hosts(plan, startup_wait);
+  plan.share = hosts->share();
+  plan.met = hosts->met();
+  return Job(plan, startup_wait, *hosts).run();
 }
 
-// The launcher process, from fork to exit. Its own group: what kills the guardian's whole group
+// The launcher process, from fork to exit. Its own group: what kills the supervisor's whole group
 // leaves somebody to end the ranks.
 [[noreturn]] void be_launcher(const Options& options, Signals& signals, Fd lifeline) {
   int status = kLauncherStatus;

@@ -6,12 +6,12 @@
 // Three kinds: a job of one host, the root of one of several, a leaf of one.
 #pragma once
 
-#include "broker.hpp"
 #include "generations.hpp"
+#include "host_acceptor.hpp"
 #include "membership.hpp"
-#include "muster.hpp"
 #include "rank_process.hpp"
 #include "relay.hpp"
+#include "router.hpp"
 
 namespace photonrun {
 
@@ -25,11 +25,11 @@ struct News {
   bool is_told = false;  // ended: with what came before it
 };
 
-class Party {
+class Hosts {
  public:
-  virtual ~Party() = default;
-  Party(const Party&) = delete;
-  Party& operator=(const Party&) = delete;
+  virtual ~Hosts() = default;
+  Hosts(const Hosts&) = delete;
+  Hosts& operator=(const Hosts&) = delete;
 
   virtual Generations& generations() = 0;
   virtual const Share& share() const = 0;
@@ -59,12 +59,12 @@ class Party {
   virtual int close(int status, TimeLimit /*limit*/) { return status; }
 
  protected:
-  Party() = default;
+  Hosts() = default;
 };
 
-class AloneParty final : public Party {
+class SingleHost final : public Hosts {
  public:
-  AloneParty(unsigned size, std::size_t fds_limit);
+  SingleHost(unsigned size, std::size_t fds_limit);
   Generations& generations() override { return generations_; }
   const Share& share() const override { return share_; }
 
@@ -73,9 +73,9 @@ class AloneParty final : public Party {
   Generations generations_;
 };
 
-class RootParty : public Party {
+class RootHosts : public Hosts {
  public:
-  RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined);
+  RootHosts(const Share& share, std::size_t fds_limit, std::vector<Joined> joined);
 
   Generations& generations() override { return generations_; }
   const Share& share() const override { return share_; }
@@ -90,7 +90,7 @@ class RootParty : public Party {
 
  private:
   struct Host {
-    std::unique_ptr<Trunk> trunk;
+    std::unique_ptr<HostConnection> connection;
     Share share;
     std::vector<bool> ended;  // its ranks
     std::size_t running_count = 0;
@@ -113,9 +113,9 @@ class RootParty : public Party {
   std::size_t first_entry_ = 0;
 };
 
-class LeafParty final : public Party {
+class LeafHosts final : public Hosts {
  public:
-  LeafParty(Membership membership, std::size_t fds_limit);
+  LeafHosts(Membership membership, std::size_t fds_limit);
 
   Generations& generations() override { return generations_; }
   const Share& share() const override { return share_; }
@@ -137,7 +137,7 @@ class LeafParty final : public Party {
 
   Share share_;
   std::string met_;
-  std::unique_ptr<Trunk> trunk_;
+  std::unique_ptr<HostConnection> connection_;
   Generations generations_;
   std::size_t first_entry_ = 0;
   bool over_ = false;

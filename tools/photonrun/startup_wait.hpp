@@ -1,5 +1,5 @@
 // Waiting before the job has begun, in the launcher process: for descriptors, a time, and all the
-// while for signals and the guardian's end.
+// while for signals and the supervisor's end.
 // Invariant: whoever waits here can be interrupted. Owner: the launcher process.
 #pragma once
 
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "orders.hpp"
 #include "output.hpp"
 #include "signals.hpp"
+#include "stdin_commands.hpp"
 
 namespace photonrun {
 
@@ -21,22 +21,22 @@ struct Interrupted {
   int status;
 };
 
-class Vigil {
+class StartupWait {
  public:
   using Clock = std::chrono::steady_clock;
 
   // `output`: written meanwhile. `orders`: from the photonrun that started this one; null: nobody
   // gives any.
-  Vigil(const Signals& signals, int lifeline, Output& output, Orders* orders = nullptr)
-      : signals_(signals), lifeline_(lifeline), output_(output), orders_(orders) {}
+  StartupWait(const Signals& signals, int lifeline, Output& output, StdinCommands* orders = nullptr)
+      : signals_(signals), lifeline_(lifeline), output_(output), commands_(orders) {}
 
   // True: one of them has something. False: something else had, or the time is up. Throws
-  // Interrupted, and what Orders::handle() throws.
+  // Interrupted, and what StdinCommands::handle() throws.
   bool wait(std::vector<pollfd>& entries, Clock::time_point until) const;
   bool wait_for(int fd, short events, Clock::time_point until) const;
   Output& output() const { return output_; }
   const Signals& signals() const { return signals_; }
-  // End of file there means that the guardian is gone.
+  // End of file there means that the supervisor is gone.
   int lifeline() const { return lifeline_; }
   void say(std::string_view text) const { output_.say(text); }
 
@@ -44,11 +44,11 @@ class Vigil {
   const Signals& signals_;
   int lifeline_;
   Output& output_;
-  Orders* orders_;
+  StdinCommands* commands_;
 };
 
 // Of --timeout, if it was given.
-using TimeLimit = std::optional<Vigil::Clock::time_point>;
+using TimeLimit = std::optional<StartupWait::Clock::time_point>;
 
 // Who is looked after while this photonrun waits for other hosts.
 class Attendant {

@@ -1,6 +1,6 @@
 // One process that starts the photonrun of another host: ssh; of this host: that photonrun itself.
 // Its input carries the key and what rank 0 reads, its output what the ranks there write.
-// Invariant: its pid is signalled and asked about only while it is not reaped. Owner: Fleet.
+// Invariant: its pid is signalled and asked about only while it is not reaped. Owner: HostLauncher.
 //
 //   starting -its photonrun joined-> joined        either -it ended-> ended
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace photonrun {
 
-struct StarterPlan {
+struct HostProcessPlan {
   std::string host;                  // as the user calls it
   std::string name;                  // of what is started: "ssh to node2"
   std::vector<std::string> command;  // found in PATH
@@ -30,10 +30,10 @@ struct StarterPlan {
   rlimit file_limit{};
 };
 
-class Starter {
+class HostProcess {
  public:
   // Throws std::runtime_error: there is no such command, no process.
-  explicit Starter(StarterPlan plan);
+  explicit HostProcess(HostProcessPlan plan);
 
   const std::string& host() const { return plan_.host; }
   const std::string& name() const { return plan_.name; }
@@ -83,7 +83,7 @@ class Starter {
   bool merges(std::size_t sink) const { return plan_.by_lines || (sink == 1 && !joined_); }
   std::string last_words() const { return said_.empty() ? "" : ": " + said_; }
 
-  StarterPlan plan_;
+  HostProcessPlan plan_;
   pid_t pid_ = 0;
   Fd input_;
   std::array<Stream, 2> streams_;  // standard output, standard error

@@ -1,4 +1,4 @@
-#include "orders.hpp"
+#include "stdin_commands.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@ void say(const Pipe& pipe, std::string_view text) {
   ASSERT_EQ(::write(pipe.write.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
 }
 
-TEST(Orders, are_a_key_and_begin_and_leave_the_rest_to_rank_0) {
+TEST(StdinCommands, are_a_key_and_begin_and_leave_the_rest_to_rank_0) {
   Pipe pipe = make_pipe();
-  Orders orders(pipe.read.get());
+  StdinCommands orders(pipe.read.get());
   say(pipe, "the key\nbegin\ninput");
   while (!orders.begun()) orders.handle();
   EXPECT_EQ(orders.fd(), -1);
@@ -26,10 +26,10 @@ TEST(Orders, are_a_key_and_begin_and_leave_the_rest_to_rank_0) {
   EXPECT_STREQ(rest, "input");
 }
 
-TEST(Orders, an_end_before_begin_means_that_who_gives_them_is_gone) {
+TEST(StdinCommands, an_end_before_begin_means_that_who_gives_them_is_gone) {
   for (const std::string_view text : {"", "half a k", "the key\n", "the key\nbegi"}) {
     Pipe pipe = make_pipe();
-    Orders orders(pipe.read.get());
+    StdinCommands orders(pipe.read.get());
     say(pipe, text);
     pipe.write.reset();
     for (std::size_t i = 0; i < text.size(); ++i) orders.handle();
@@ -37,16 +37,16 @@ TEST(Orders, an_end_before_begin_means_that_who_gives_them_is_gone) {
   }
 }
 
-TEST(Orders, nonsense_is_refused) {
+TEST(StdinCommands, nonsense_is_refused) {
   Pipe pipe = make_pipe();
-  Orders orders(pipe.read.get());
+  StdinCommands orders(pipe.read.get());
   say(pipe, "the key\nstop\n");
   EXPECT_THROW(
       {
         for (int i = 0; i < 13; ++i) orders.handle();
       },
       std::runtime_error);
-  Orders endless(pipe.read.get());
+  StdinCommands endless(pipe.read.get());
   say(pipe, std::string(5000, 'x'));
   EXPECT_THROW(
       {

@@ -1,10 +1,10 @@
 // The root before its job begins: takes in photonruns of other hosts until they bring all ranks.
-// Whoever connects is a guest until it has proved that it knows the job's key.
-// Invariant: a guest costs a descriptor, some 300 bytes and at most ten seconds; nobody waits for
-// one. Owner: the launcher process.
+// Whoever connects is a pending connection until it has proved that it knows the job's key.
+// Invariant: a pending connection costs a descriptor, some 300 bytes and at most ten seconds;
+// nobody waits for one. Owner: the launcher process.
 //
-//   guest -hello-> challenged -its proof-> joined -hung up-> (none)
-//   guest, challenged -nonsense, wrong key, silence, crowd-> refused, with a line
+//   pending connection -hello-> challenged -its proof-> joined -hung up-> (none)
+//   pending connection, challenged -nonsense, wrong key, silence, crowd-> refused, with a line
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "address.hpp"
-#include "greeting.hpp"
+#include "host_handshake.hpp"
 #include "packet.hpp"
-#include "vigil.hpp"
+#include "startup_wait.hpp"
 
 namespace photonrun {
 
@@ -34,26 +34,27 @@ struct Seat {
 };
 
 // Guests at a time: all hosts of a job may come at once, and none has more hosts than ranks.
-inline constexpr std::size_t kMinGuests = 64;
-inline constexpr std::size_t kMaxGuests = 1024;
-constexpr std::size_t guests_limit(std::size_t ranks) {
-  return std::clamp(ranks, kMinGuests, kMaxGuests);
+inline constexpr std::size_t kMinPending = 64;
+inline constexpr std::size_t kMaxPending = 1024;
+constexpr std::size_t pending_limit(std::size_t ranks) {
+  return std::clamp(ranks, kMinPending, kMaxPending);
 }
 
-class Muster {
+class HostAcceptor {
  public:
-  Muster(std::vector<Fd> listeners, std::string key, unsigned wanted_ranks, const Vigil& vigil);
+  HostAcceptor(std::vector<Fd> listeners, std::string key, unsigned wanted_ranks,
+               const StartupWait& startup_wait);
   // Only those of the list, which `attendant` has started and is asked about.
-  Muster(std::vector<Fd> listeners, std::string key, std::vector<Seat> seats, Attendant& attendant,
-         const Vigil& vigil);
+  HostAcceptor(std::vector<Fd> listeners, std::string key, std::vector<Seat> seats,
+               Attendant& attendant, const StartupWait& startup_wait);
 
   // In the order in which they joined, or of the list. Throws std::runtime_error (the time is up:
   // who is missing) and Interrupted.
   std::vector<Joined> run(double wait_s);
 
  private:
-  using Clock = Vigil::Clock;
-  struct Guest {
+  using Clock = StartupWait::Clock;
+  struct PendingConnection {
     Fd socket;
     std::string from;
     Clock::time_point deadline;
@@ -65,15 +66,15 @@ class Muster {
   };
 
   bool turn(Clock::time_point until);
-  void accept_guests(int listener);
+  void accept_pending(int listener);
   void make_room();
-  void serve(Guest& guest);
-  void challenge(Guest& guest);
-  void judge(Guest& guest);
-  static Claim claim_of(const Guest& guest, Role role);
-  bool say_to(Guest& guest, std::span<const std::byte> bytes);
-  void seat(Guest& guest, std::string name);
-  void refuse(Guest& guest, const std::string& why);
+  void serve(PendingConnection& pending);
+  void challenge(PendingConnection& pending);
+  void judge(PendingConnection& pending);
+  static Claim claim_of(const PendingConnection& pending, Role role);
+  bool say_to(PendingConnection& pending, std::span<const std::byte> bytes);
+  void seat(PendingConnection& pending, std::string name);
+  void refuse(PendingConnection& pending, const std::string& why);
   bool may_sit(const Hello& hello) const;
   void look_after(Joined& joined);
   unsigned missing() const;
@@ -85,8 +86,8 @@ class Muster {
   unsigned wanted_;
   std::vector<Seat> seats_;  // none: whoever comes
   Attendant* attendant_ = nullptr;
-  const Vigil& vigil_;
-  std::vector<Guest> guests_;  // the oldest first
+  const StartupWait& startup_wait_;
+  std::vector<PendingConnection> pending_;  // the oldest first
   std::vector<Joined> joined_;
   Clock::time_point listens_again_{};  // when descriptors had run out
   unsigned refused_count_ = 0;

@@ -1,19 +1,19 @@
 // The root of a job that it has started on all its hosts: a root without ranks of its own, and
 // what was started.
-// Invariant: the end of a starter is told before what came of it. Owner: the launcher process.
+// Invariant: the end of a host_process is told before what came of it. Owner: the launcher process.
 #pragma once
 
 #include <memory>
 
-#include "fleet.hpp"
-#include "party.hpp"
+#include "host_launcher.hpp"
+#include "hosts.hpp"
 
 namespace photonrun {
 
-class FleetParty final : public RootParty {
+class LaunchedHosts final : public RootHosts {
  public:
-  FleetParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined,
-             std::unique_ptr<Fleet> fleet);
+  LaunchedHosts(const Share& share, std::size_t fds_limit, std::vector<Joined> joined,
+                std::unique_ptr<HostLauncher> host_launcher);
 
   void want(std::vector<pollfd>& entries) override;
   std::vector<News> handle(const std::vector<pollfd>& entries) override;
@@ -22,12 +22,12 @@ class FleetParty final : public RootParty {
   int close(int status, TimeLimit limit) override;
 
  private:
-  std::unique_ptr<Fleet> fleet_;
+  std::unique_ptr<HostLauncher> host_launcher_;
 };
 
 // Starts photonrun on the hosts of options.hosts and waits until all have joined. Throws
 // std::runtime_error and Interrupted.
-std::unique_ptr<Party> start_fleet(const FleetPlan& plan, const Vigil& vigil,
+std::unique_ptr<Hosts> start_hosts(const HostLaunchPlan& plan, const StartupWait& startup_wait,
                                    std::size_t fds_limit);
 
 }  // namespace photonrun

@@ -12,9 +12,9 @@
 
 namespace photonrun {
 
-class Orders {
+class StdinCommands {
  public:
-  explicit Orders(int input) : input_(input) {}
+  explicit StdinCommands(int input) : input_(input) {}
 
   // To wait at; -1: there is nothing more to hear.
   int fd() const { return begun_ ? -1 : input_; }

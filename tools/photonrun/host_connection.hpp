@@ -1,6 +1,6 @@
 // The connection between the root photonrun and one of another host.
-// Invariants: frames arrive in the order they were queued, or the trunk is lost; what waits is
-// bounded by those who queue (a window for each rank). Never blocks. Owner: a Party.
+// Invariants: frames arrive in the order they were queued, or the connection is lost; what waits is
+// bounded by those who queue (a window for each rank). Never blocks. Owner: a Hosts.
 //
 //   open -end of the stream, an error, a malformed frame-> lost (what came before is still read)
 #pragma once
@@ -21,10 +21,10 @@ namespace photonrun {
 inline constexpr std::size_t kUplinkWindow = 64;
 inline constexpr std::size_t kLastPackets = 4096;
 
-class Trunk {
+class HostConnection {
  public:
-  // `reader`: what came with the last of the greeting.
-  Trunk(Fd socket, std::string name);
+  // `reader`: what came with the last of the handshake.
+  HostConnection(Fd socket, std::string name);
 
   const std::string& name() const { return name_; }
   bool is_lost() const { return lost_; }
@@ -40,7 +40,8 @@ class Trunk {
   // Its partner makes no sense: nothing more is read or sent.
   void lose(std::string why);
   // Sends the rest of all of them and waits for their other sides to hang up, at most so long.
-  static void close_all(const std::vector<Trunk*>& trunks, std::chrono::milliseconds patience);
+  static void close_all(const std::vector<HostConnection*>& connections,
+                        std::chrono::milliseconds patience);
 
  private:
   void say_last();
@@ -60,6 +61,6 @@ class Trunk {
 };
 
 // Small messages at once; a host that vanished is noticed within some 20 s.
-void make_trunk_socket(int socket);
+void make_host_socket(int socket);
 
 }  // namespace photonrun

@@ -1,6 +1,6 @@
 // The process the user started. It forks the launcher, passes signals on to it, and returns its
 // status. Each of the two ends everything below if the other one is killed: the launcher sees the
-// lifeline close, the guardian, also a child subreaper, inherits the launcher's orphans.
+// lifeline close, the supervisor, also a child subreaper, inherits the launcher's orphans.
 //
 // Invariant: run_guarded() returns with no process left below this one. Owner: main().
 #pragma once

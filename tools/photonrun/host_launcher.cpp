@@ -1,4 +1,4 @@
-#include "fleet.hpp"
+#include "host_launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -21,62 +21,62 @@ std::string name_of(const Errand& errand) {
 
 }  // namespace
 
-Fleet::Fleet(const FleetPlan& plan, Vigil vigil)
-    : plan_(plan), vigil_(vigil), output_(vigil.output()) {}
+HostLauncher::HostLauncher(const HostLaunchPlan& plan, StartupWait startup_wait)
+    : plan_(plan), startup_wait_(startup_wait), output_(startup_wait.output()) {}
 
-void Fleet::start(const std::vector<Seat>& seats, const std::vector<std::string>& places,
-                  const std::string& key) {
+void HostLauncher::start(const std::vector<Seat>& seats, const std::vector<std::string>& places,
+                         const std::string& key) {
   for (unsigned i = 0; i < seats.size(); ++i) {
     const Errand errand{
         .host = plan_.options.hosts[i], .place = places[i], .seat = i + 1, .ranks = seats[i].ranks};
-    starters_.push_back(
-        std::make_unique<Starter>(StarterPlan{.host = seats[i].name,
-                                              .name = name_of(errand),
-                                              .command = command_for(errand, plan_.options),
-                                              .by_lines = plan_.options.label,
-                                              .signals = plan_.signals,
-                                              .file_limit = plan_.file_limit}));
-    starters_.back()->say(key);
+    processes_.push_back(
+        std::make_unique<HostProcess>(HostProcessPlan{.host = seats[i].name,
+                                                      .name = name_of(errand),
+                                                      .command = command_for(errand, plan_.options),
+                                                      .by_lines = plan_.options.label,
+                                                      .signals = plan_.signals,
+                                                      .file_limit = plan_.file_limit}));
+    processes_.back()->say(key);
   }
 }
 
-void Fleet::want(std::vector<pollfd>& entries) {
+void HostLauncher::want(std::vector<pollfd>& entries) {
   first_entry_ = entries.size();
-  for (const auto& one : starters_) one->want(entries, output_);
+  for (const auto& one : processes_) one->want(entries, output_);
 }
 
-bool Fleet::read(const std::vector<pollfd>& entries) {
+bool HostLauncher::read(const std::vector<pollfd>& entries) {
   bool moved = false;
   const pollfd* entry = entries.data() + first_entry_;
-  for (const auto& one : starters_) {
+  for (const auto& one : processes_) {
     if (one->handle(entry, output_)) moved = true;
-    entry += Starter::kEntries;
+    entry += HostProcess::kEntries;
   }
   return moved;
 }
 
-void Fleet::handle(const std::vector<pollfd>& entries) {
+void HostLauncher::handle(const std::vector<pollfd>& entries) {
   read(entries);
-  for (const auto& one : starters_) {
+  for (const auto& one : processes_) {
     if (one->reap()) fail(*one);
   }
 }
 
-void Fleet::fail(Starter& starter) {
-  starter.read_rest(output_);  // what it said explains why
-  throw std::runtime_error(starter.failure());
+void HostLauncher::fail(HostProcess& host_process) {
+  host_process.read_rest(output_);  // what it said explains why
+  throw std::runtime_error(host_process.failure());
 }
 
-void Fleet::joined(unsigned seat) { starters_[seat - 1]->set_joined(output_); }
+void HostLauncher::joined(unsigned seat) { processes_[seat - 1]->set_joined(output_); }
 
-void Fleet::begin() {
-  for (const auto& one : starters_) one->say("begin");
-  start_feeder(starters_.front()->take_input(), plan_.signals, plan_.terminal_group);
+void HostLauncher::begin() {
+  for (const auto& one : processes_) one->say("begin");
+  start_feeder(processes_.front()->take_input(), plan_.signals, plan_.terminal_group);
   release_input();
 }
 
-const Starter* Fleet::reaped(pid_t pid, int wait_status) {
-  for (const auto& one : starters_) {
+const HostProcess* HostLauncher::reaped(pid_t pid, int wait_status) {
+  for (const auto& one : processes_) {
     if (!one->is(pid)) continue;
     one->set_reaped(wait_status);
     return one->breakdown().empty() ? nullptr : one.get();
@@ -84,9 +84,9 @@ const Starter* Fleet::reaped(pid_t pid, int wait_status) {
   return nullptr;
 }
 
-const Starter* Fleet::settle() {
-  const auto until = Vigil::Clock::now() + kSettleTime;
-  for (const auto& one : starters_) {
+const HostProcess* HostLauncher::settle() {
+  const auto until = StartupWait::Clock::now() + kSettleTime;
+  for (const auto& one : processes_) {
     if (!one->is_running() || !one->is_exiting()) continue;
     one->reap_until(until);  // it is on its way
     if (!one->breakdown().empty()) return one.get();
@@ -94,17 +94,17 @@ const Starter* Fleet::settle() {
   return nullptr;
 }
 
-bool Fleet::is_over() const {
-  for (const auto& one : starters_) {
+bool HostLauncher::is_over() const {
+  for (const auto& one : processes_) {
     if (one->is_running() || one->has_output()) return false;
   }
   return output_.finished();
 }
 
-int Fleet::finish(int status, TimeLimit limit) {
-  auto moved_at = Vigil::Clock::now();
+int HostLauncher::finish(int status, TimeLimit limit) {
+  auto moved_at = StartupWait::Clock::now();
   for (;;) {
-    for (const auto& one : starters_) one->reap();
+    for (const auto& one : processes_) one->reap();
     if (is_over()) break;
     // However slow the reader: while there is something to write, that is what we wait for. But
     // where something ended the job, a reader that stands still does not keep it.
@@ -114,8 +114,8 @@ int Fleet::finish(int status, TimeLimit limit) {
     const std::size_t before = output_.written_bytes();
     std::vector<pollfd> entries;
     want(entries);
-    vigil_.wait(entries, until);
-    const auto now = Vigil::Clock::now();
+    startup_wait_.wait(entries, until);
+    const auto now = StartupWait::Clock::now();
     if (status == 0 && limit && now >= *limit) {
       say_late();
       return kTimeoutStatus;
@@ -132,9 +132,9 @@ int Fleet::finish(int status, TimeLimit limit) {
   return status == 0 ? judge_ends() : status;
 }
 
-void Fleet::say_late() {
+void HostLauncher::say_late() {
   std::string what;
-  for (const auto& one : starters_) {
+  for (const auto& one : processes_) {
     if (one->is_running()) what += fmt::format("{}{}", what.empty() ? "" : ", ", one->name());
   }
   if (!what.empty()) what += " still ran";
@@ -148,9 +148,9 @@ void Fleet::say_late() {
 
 // All was well until the job was over. Each photonrun there then ends with the job's status, as its
 // last act: of one that does not, and of its ssh, nobody knows that all output came.
-int Fleet::judge_ends() {
+int HostLauncher::judge_ends() {
   int status = 0;
-  for (const auto& one : starters_) {
+  for (const auto& one : processes_) {
     if (one->end() && !one->end()->failed()) continue;
     output_.say(fmt::format("{} after the job was over: output may be lost", one->mishap()));
     if (status == 0)
@@ -159,8 +159,8 @@ int Fleet::judge_ends() {
   return status;
 }
 
-void Fleet::end_the_rest() {
-  for (const auto& one : starters_) {
+void HostLauncher::end_the_rest() {
+  for (const auto& one : processes_) {
     if (!one->is_running()) continue;
     output_.say(fmt::format("what was started for {} does not end; killed", one->host()));
     one->kill();

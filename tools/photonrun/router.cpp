@@ -1,4 +1,4 @@
-#include "broker.hpp"
+#include "router.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,31 +7,31 @@ namespace photonrun {
 namespace {
 
 Packet share_of(const Packet& packet) {
-  return {.header = packet.header, .body = packet.body, .fds = {}, .from_trunk = false};
+  return {.header = packet.header, .body = packet.body, .fds = {}, .from_host = false};
 }
 
 }  // namespace
 
-Broker::Broker(const Share& share, std::shared_ptr<HeldFds> held, const Term& term)
+Router::Router(const Share& share, std::shared_ptr<HeldFds> held, const Term& term)
     : Exchange(share, std::move(held)), gone_(share.size), contributions_(share.size), term_(term) {
   runs_.add(share.here);
 }
 
-void Broker::add_host(const Share& host, Trunk& trunk) {
+void Router::add_host(const Share& host, HostConnection& connection) {
   for (unsigned i = 0; i < host.here; ++i) {
     const Place place{.generation = term_.generation, .rank = host.first + i};
-    remotes_.push_back(std::make_unique<RemoteChannel>(place, trunk));
+    remotes_.push_back(std::make_unique<RemoteChannel>(place, connection));
   }
   hosts_.push_back(host);
   runs_.add(host.here);
 }
 
-RemoteChannel* Broker::remote(unsigned rank) {
+RemoteChannel* Router::remote(unsigned rank) {
   const bool is_remote = rank >= share().here && rank < share().size;
   return is_remote ? remotes_[rank - share().here].get() : nullptr;
 }
 
-bool Broker::handle_frame(Frame frame) {
+bool Router::handle_frame(Frame frame) {
   const FrameHead head = frame.head;
   RemoteChannel* const from = remote(head.rank);
   if (from == nullptr) return false;
@@ -43,20 +43,20 @@ bool Broker::handle_frame(Frame frame) {
   }
 }
 
-bool Broker::is_over() const {
+bool Router::is_over() const {
   return Exchange::is_over() && std::ranges::all_of(remotes_, [](const auto& one) {
            return one->state() == Channel::State::over;
          });
 }
 
-Channel& Broker::channel(unsigned rank) {
+Channel& Router::channel(unsigned rank) {
   if (RemoteChannel* const found = remote(rank)) return *found;
   return local(rank);
 }
 
-// Serves what the trunks brought, all of it: no descriptor would wake us for the rest. A rank that
-// ends by that makes room as well, so those of this host are looked at after it.
-void Broker::settle() {
+// Serves what the connections brought, all of it: no descriptor would wake us for the rest. A rank
+// that ends by that makes room as well, so those of this host are looked at after it.
+void Router::settle() {
   for (unsigned rank = share().here; rank < share().size; ++rank) {
     retry_stalled(rank);
     while (remote(rank)->has_arrivals() && !remote(rank)->stalled) serve(rank, Pace::bounded);
@@ -64,7 +64,7 @@ void Broker::settle() {
   Exchange::settle();
 }
 
-bool Broker::dispatch(unsigned rank, Packet packet, Pace pace) {
+bool Router::dispatch(unsigned rank, Packet packet, Pace pace) {
   const ph_launch_header& header = packet.header;
   if (header.version != PH_LAUNCH_VERSION) {
     over(rank, {.how = PH_LAUNCH_CLOSED, .value = 0}, refusal(PH_LAUNCH_WRONG_VERSION));
@@ -78,14 +78,14 @@ bool Broker::dispatch(unsigned rank, Packet packet, Pace pace) {
   return header.type == PH_LAUNCH_GATHER && gather(rank, std::move(packet));
 }
 
-bool Broker::take_blame(unsigned rank, const Packet& packet) {
+bool Router::take_blame(unsigned rank, const Packet& packet) {
   const unsigned other = packet.header.rank;
   if (other >= share().size || packet.header.body_bytes != 0 || !packet.fds.empty()) return false;
   report({.kind = Report::Kind::blames, .rank = rank, .other = other});
   return true;
 }
 
-bool Broker::hello(unsigned rank, Packet packet) {
+bool Router::hello(unsigned rank, Packet packet) {
   Channel& from = channel(rank);
   if (packet.header.body_bytes != 0 || packet.fds.size() > 1) return false;
   if (from.state() == Channel::State::joined) {
@@ -101,7 +101,7 @@ bool Broker::hello(unsigned rank, Packet packet) {
   return true;
 }
 
-Packet Broker::welcome_packet(unsigned rank) {
+Packet Router::welcome_packet(unsigned rank) {
   const Share& host = host_of(rank);
   ph_launch_welcome body{.rank = rank,
                          .size = share().size,
@@ -117,7 +117,7 @@ Packet Broker::welcome_packet(unsigned rank) {
   return make_packet({.type = PH_LAUNCH_WELCOME}, bytes);
 }
 
-bool Broker::gather(unsigned rank, Packet packet) {
+bool Router::gather(unsigned rank, Packet packet) {
   Channel& from = channel(rank);
   const bool in_turn = packet.header.sequence == sequence_ && from.gathers == sequence_ - 1 &&
                        packet.fds.empty() && !from.has_queued(PH_LAUNCH_GATHERED);
@@ -128,7 +128,7 @@ bool Broker::gather(unsigned rank, Packet packet) {
   return true;
 }
 
-void Broker::complete_gather() {
+void Router::complete_gather() {
   if (sizes_agree()) {
     const std::size_t size_bytes = contributions_.front()->size();
     const std::size_t ranks = share().size;
@@ -145,7 +145,7 @@ void Broker::complete_gather() {
   ++sequence_;
 }
 
-void Broker::send_chunk(unsigned first, unsigned count) {
+void Router::send_chunk(unsigned first, unsigned count) {
   Bytes body;
   for (unsigned rank = first; rank < first + count; ++rank) {
     body.insert(body.end(), contributions_[rank]->begin(), contributions_[rank]->end());
@@ -154,13 +154,13 @@ void Broker::send_chunk(unsigned first, unsigned count) {
       {.type = PH_LAUNCH_GATHERED, .rank = first, .count = count, .sequence = sequence_}, body));
 }
 
-bool Broker::sizes_agree() const {
+bool Router::sizes_agree() const {
   return std::ranges::all_of(contributions_, [this](const auto& contribution) {
     return contribution->size() == contributions_.front()->size();
   });
 }
 
-void Broker::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_word) {
+void Router::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_word) {
   channel(rank).finish(std::move(last_word));
   if (gone_[rank].told) return;
   if (channel(rank).left) how = {.how = PH_LAUNCH_LEFT, .value = 0};
@@ -172,16 +172,16 @@ void Broker::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_
   }
 }
 
-void Broker::tell_all(const Packet& packet) {
+void Router::tell_all(const Packet& packet) {
   for (unsigned rank = 0; rank < share().size; ++rank) channel(rank).queue(share_of(packet));
 }
 
-Packet Broker::gone_packet(unsigned rank) {
+Packet Router::gone_packet(unsigned rank) {
   return make_packet({.type = PH_LAUNCH_GONE, .rank = rank, .sequence = channel(rank).gathers},
                      bytes_of(gone_[rank].how));
 }
 
-const Share& Broker::host_of(unsigned rank) const {
+const Share& Router::host_of(unsigned rank) const {
   const auto found =
       std::ranges::find_if(hosts_, [rank](const Share& host) { return host.has(rank); });
   return found == hosts_.end() ? share() : *found;

@@ -11,13 +11,13 @@
 
 namespace photonrun {
 
-class Broker final : public Exchange {
+class Router final : public Exchange {
  public:
   // share.first is 0.
-  Broker(const Share& share, std::shared_ptr<HeldFds> held, const Term& term);
+  Router(const Share& share, std::shared_ptr<HeldFds> held, const Term& term);
 
   // The next ranks that are not here are `host`'s. To be called until all are somebody's.
-  void add_host(const Share& host, Trunk& trunk);
+  void add_host(const Share& host, HostConnection& connection);
   bool handle_frame(Frame frame) override;
   void settle() override;
   bool is_over() const override;

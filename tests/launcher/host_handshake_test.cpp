@@ -1,4 +1,4 @@
-#include "greeting.hpp"
+#include "host_handshake.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace photonrun {
 namespace {
 
-TEST(Greeting, other_versions_and_numbers_of_ranks_that_cannot_be_are_objected_to) {
+TEST(HostHandshake, other_versions_and_numbers_of_ranks_that_cannot_be_are_objected_to) {
   Hello hello;
   hello.ranks = 1;
   EXPECT_EQ(objection(hello), "");
@@ -23,7 +23,7 @@ TEST(Greeting, other_versions_and_numbers_of_ranks_that_cannot_be_are_objected_t
   EXPECT_EQ(objection(hello), "is no photonrun");
 }
 
-TEST(Greeting, a_host_name_is_printable_and_ends) {
+TEST(HostHandshake, a_host_name_is_printable_and_ends) {
   Hello hello;
   EXPECT_EQ(host_of(hello), "?");
   std::ranges::fill(hello.host, 'a');
@@ -33,7 +33,7 @@ TEST(Greeting, a_host_name_is_printable_and_ends) {
   EXPECT_EQ(host_of(hello), "?");
 }
 
-TEST(Greeting, a_proof_is_of_one_key_one_role_and_one_connection) {
+TEST(HostHandshake, a_proof_is_of_one_key_one_role_and_one_connection) {
   const std::string hello = "hello";
   const auto said = std::as_bytes(std::span(hello));
   const Nonce nonce = random_nonce();
@@ -45,7 +45,7 @@ TEST(Greeting, a_proof_is_of_one_key_one_role_and_one_connection) {
   EXPECT_FALSE(is_proof("key", {Role::leaf, said, random_nonce()}, proof));
 }
 
-TEST(Greeting, a_mask_hides_and_shows) {
+TEST(HostHandshake, a_mask_hides_and_shows) {
   std::array<std::uint8_t, PH_LAUNCH_SECRET_BYTES> secret{1, 2, 3};
   const auto before = secret;
   const Proof mask = prove("key", {Role::mask, {}, random_nonce()});

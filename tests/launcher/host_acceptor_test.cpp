@@ -1,4 +1,4 @@
-#include "muster.hpp"
+#include "host_acceptor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,9 @@ class NobodyAsks final : public Attendant {
   void joined(unsigned) override {}
 };
 
-// More than the guests that a root without a list takes: all say hello before one is welcome.
-TEST(Muster, has_room_for_all_hosts_of_its_list_at_once) {
+// More than the pending connections that a root without a list takes: all say hello before one is
+// welcome.
+TEST(HostAcceptor, has_room_for_all_hosts_of_its_list_at_once) {
   constexpr unsigned kHosts = 100;
   const HostPort any{.host = "127.0.0.1", .port = "0"};
   std::vector<Fd> listeners = std::move(listen_at(any, resolve(any, 0).targets).sockets);
@@ -25,20 +26,20 @@ TEST(Muster, has_room_for_all_hosts_of_its_list_at_once) {
   Signals signals;
   signals.listen();
   Output output;
-  const Vigil vigil(signals, -1, output);
+  const StartupWait startup_wait(signals, -1, output);
   NobodyAsks attendant;
   std::vector<Seat> seats(kHosts, Seat{.name = "host", .ranks = 1});
   std::vector<Fd> guests;
   for (unsigned i = 0; i < kHosts; ++i) {
-    Fd& guest = guests.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    Fd& pending = guests.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const auto* address = reinterpret_cast<const sockaddr*>(&places.front().address);
-    ASSERT_EQ(::connect(guest.get(), address, places.front().bytes), 0);
+    ASSERT_EQ(::connect(pending.get(), address, places.front().bytes), 0);
     const Hello hello{.ranks = 1, .seat = i + 1};
-    ASSERT_EQ(::send(guest.get(), &hello, sizeof hello, 0), static_cast<ssize_t>(sizeof hello));
+    ASSERT_EQ(::send(pending.get(), &hello, sizeof hello, 0), static_cast<ssize_t>(sizeof hello));
   }
   testing::internal::CaptureStderr();
-  Muster muster(std::move(listeners), "a key of the tests", seats, attendant, vigil);
-  EXPECT_THROW((void)muster.run(0.5), std::runtime_error);
+  HostAcceptor acceptor(std::move(listeners), "a key of the tests", seats, attendant, startup_wait);
+  EXPECT_THROW((void)acceptor.run(0.5), std::runtime_error);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // nobody was refused
 }
 

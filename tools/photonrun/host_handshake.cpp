@@ -1,4 +1,4 @@
-#include "greeting.hpp"
+#include "host_handshake.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@ namespace photonrun {
 namespace {
 
 std::string of_versions(std::uint32_t magic, std::uint16_t version, std::uint16_t launch_version) {
-  if (magic != kTrunkMagic) return "is no photonrun";
-  if (version != kTrunkVersion || launch_version != PH_LAUNCH_VERSION) {
+  if (magic != kHostMagic) return "is no photonrun";
+  if (version != kHostVersion || launch_version != PH_LAUNCH_VERSION) {
     return fmt::format(
         "speaks versions {} and {} of the protocols, here are {} and {}; use the "
         "photonrun of one release on all hosts",
-        version, launch_version, kTrunkVersion, +PH_LAUNCH_VERSION);
+        version, launch_version, kHostVersion, +PH_LAUNCH_VERSION);
   }
   return {};
 }

@@ -1,4 +1,4 @@
-#include "trunk.hpp"
+#include "host_connection.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -23,7 +23,7 @@ void set(int socket, int level, int option, int value) {
 
 }  // namespace
 
-void make_trunk_socket(int socket) {
+void make_host_socket(int socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   // Nothing under way: 5 s of silence, then three probes 5 s apart.
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -35,24 +35,25 @@ void make_trunk_socket(int socket) {
   set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 20'000);
 }
 
-Trunk::Trunk(Fd socket, std::string name) : socket_(std::move(socket)), name_(std::move(name)) {}
+HostConnection::HostConnection(Fd socket, std::string name)
+    : socket_(std::move(socket)), name_(std::move(name)) {}
 
-void Trunk::queue(Frame frame) {
+void HostConnection::queue(Frame frame) {
   if (!lost_ && !at_end_) queue_.push_back(std::move(frame));
 }
 
-void Trunk::want(std::vector<pollfd>& entries) {
+void HostConnection::want(std::vector<pollfd>& entries) {
   flush();
   short events = at_end_ ? 0 : POLLIN;
   if (sent_bytes_ < sending_.size()) events |= POLLOUT;
   entries.push_back({.fd = lost_ || at_end_ ? -1 : socket_.get(), .events = events, .revents = 0});
 }
 
-void Trunk::handle(const pollfd& entry) {
+void HostConnection::handle(const pollfd& entry) {
   if ((entry.revents & ~POLLOUT) != 0) read();
 }
 
-std::optional<Frame> Trunk::next() {
+std::optional<Frame> HostConnection::next() {
   if (lost_) return std::nullopt;
   auto frame = reader_.next();
   if (!frame && reader_.is_broken()) lose("it sent what makes no sense");
@@ -60,7 +61,7 @@ std::optional<Frame> Trunk::next() {
   return frame;
 }
 
-void Trunk::lose(std::string why) {
+void HostConnection::lose(std::string why) {
   if (lost_) return;
   lost_ = true;
   why_ = std::move(why);
@@ -70,7 +71,7 @@ void Trunk::lose(std::string why) {
   sent_bytes_ = 0;
 }
 
-void Trunk::flush() {
+void HostConnection::flush() {
   while (!lost_ && !at_end_) {
     if (sent_bytes_ == sending_.size()) {
       sending_.clear();
@@ -88,7 +89,7 @@ void Trunk::flush() {
   }
 }
 
-void Trunk::read() {
+void HostConnection::read() {
   std::array<std::byte, kBatchBytes> buffer;
   for (int turn = 0; turn < kReadsPerTurn && !at_end_ && !lost_; ++turn) {
     const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -103,32 +104,33 @@ void Trunk::read() {
 }
 
 // Closing over unread bytes would be a reset, which could overtake our last words.
-void Trunk::say_last() {
+void HostConnection::say_last() {
   if (is_at_end() || is_told_ || sent_bytes_ < sending_.size()) return;
   ::shutdown(socket_.get(), SHUT_WR);
   is_told_ = true;
 }
 
-void Trunk::close_all(const std::vector<Trunk*>& trunks, std::chrono::milliseconds patience) {
+void HostConnection::close_all(const std::vector<HostConnection*>& connections,
+                               std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
-  const auto is_at_end = [](const Trunk* one) { return one->is_at_end(); };
+  const auto is_at_end = [](const HostConnection* one) { return one->is_at_end(); };
   const auto deadline = Clock::now() + patience;
-  while (!std::ranges::all_of(trunks, is_at_end)) {
+  while (!std::ranges::all_of(connections, is_at_end)) {
     std::vector<pollfd> entries;
-    for (Trunk* const one : trunks) {
+    for (HostConnection* const one : connections) {
       one->want(entries);
       one->say_last();
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) break;
     if (::poll(entries.data(), entries.size(), static_cast<int>(left.count())) <= 0) continue;
-    for (std::size_t i = 0; i < trunks.size(); ++i) {
-      trunks[i]->handle(entries[i]);
-      while (trunks[i]->reader_.next()) {
+    for (std::size_t i = 0; i < connections.size(); ++i) {
+      connections[i]->handle(entries[i]);
+      while (connections[i]->reader_.next()) {
       }
     }
   }
-  for (Trunk* const one : trunks) one->lose("closed");
+  for (HostConnection* const one : connections) one->lose("closed");
 }
 
 }  // namespace photonrun

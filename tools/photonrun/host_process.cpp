@@ -1,4 +1,4 @@
-#include "starter.hpp"
+#include "host_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 
 }  // namespace
 
-Starter::Starter(StarterPlan plan) : plan_(std::move(plan)) {
+HostProcess::HostProcess(HostProcessPlan plan) : plan_(std::move(plan)) {
   Pipe output = make_pipe();
   Pipe error = make_pipe();
   streams_[0].pipe = std::move(output.read);
@@ -40,7 +40,7 @@ Starter::Starter(StarterPlan plan) : plan_(std::move(plan)) {
   start(std::move(output.write), std::move(error.write));
 }
 
-void Starter::start(Fd output, Fd error) {
+void HostProcess::start(Fd output, Fd error) {
   Pipe input = make_pipe();
   Pipe report = make_pipe();
   const pid_t parent = ::getpid();
@@ -59,7 +59,8 @@ void Starter::start(Fd output, Fd error) {
 
 // In the launcher's group, which is not the terminal's: what is typed there reaches the ranks
 // through photonrun.
-void Starter::become_command(const std::array<int, 3>& standard, pid_t parent, int report) const {
+void HostProcess::become_command(const std::array<int, 3>& standard, pid_t parent,
+                                 int report) const {
   die_with(parent);
   for (int fd = 0; fd < 3; ++fd) ::dup2(standard[static_cast<std::size_t>(fd)], fd);
   ::setrlimit(RLIMIT_NOFILE, &plan_.file_limit);
@@ -73,7 +74,7 @@ void Starter::become_command(const std::array<int, 3>& standard, pid_t parent, i
 
 // A killed process closes its connections before it can be reaped, and all of the job elsewhere may
 // fail of that before it can. The kernel marks it before that: PF_EXITING of proc(5)'s flags.
-bool Starter::is_exiting() const {
+bool HostProcess::is_exiting() const {
   constexpr unsigned long kExiting = 0x4;
   if (end_) return true;
   const Fd file(::open(fmt::format("/proc/{}/stat", pid_).c_str(), O_RDONLY | O_CLOEXEC));
@@ -90,21 +91,21 @@ bool Starter::is_exiting() const {
   return state == 'Z' || (flags & kExiting) != 0;
 }
 
-void Starter::set_reaped(int wait_status) {
+void HostProcess::set_reaped(int wait_status) {
   const bool by_signal = WIFSIGNALED(wait_status);
   end_ = End{.by_signal = by_signal,
              .value = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status)};
   input_.reset();
 }
 
-bool Starter::reap() {
+bool HostProcess::reap() {
   int wait_status = 0;
   if (end_ || ::waitpid(pid_, &wait_status, WNOHANG) != pid_) return false;
   set_reaped(wait_status);
   return true;
 }
 
-bool Starter::reap_until(std::chrono::steady_clock::time_point until) {
+bool HostProcess::reap_until(std::chrono::steady_clock::time_point until) {
   using std::chrono::ceil, std::chrono::milliseconds;
   if (end_) return false;
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
@@ -114,29 +115,29 @@ bool Starter::reap_until(std::chrono::steady_clock::time_point until) {
   return reap();
 }
 
-void Starter::kill() const {
+void HostProcess::kill() const {
   if (is_running()) ::kill(pid_, SIGKILL);
 }
 
 // A few bytes into a pipe that is empty; if nobody is there to read them, its end will tell.
-void Starter::say(std::string_view line) const {
+void HostProcess::say(std::string_view line) const {
   const std::string text = fmt::format("{}\n", line);
   if (input_) (void)!::write(input_.get(), text.data(), text.size());
 }
 
-void Starter::set_joined(Output& output) {
+void HostProcess::set_joined(Output& output) {
   if (!streams_[1].line.empty()) finish_line(1, output);
   joined_ = true;
 }
 
-void Starter::want(std::vector<pollfd>& entries, const Output& output) const {
+void HostProcess::want(std::vector<pollfd>& entries, const Output& output) const {
   for (std::size_t sink = 0; sink < streams_.size(); ++sink) {
     const int fd = output.has_room(sink) ? streams_[sink].pipe.get() : -1;
     entries.push_back({.fd = fd, .events = POLLIN, .revents = 0});
   }
 }
 
-bool Starter::handle(const pollfd* entry, Output& output) {
+bool HostProcess::handle(const pollfd* entry, Output& output) {
   bool moved = false;
   for (std::size_t sink = 0; sink < streams_.size(); ++sink) {
     if (entry[sink].revents != 0 && read(sink, output)) moved = true;
@@ -144,7 +145,7 @@ bool Starter::handle(const pollfd* entry, Output& output) {
   return moved;
 }
 
-void Starter::read_rest(Output& output) {
+void HostProcess::read_rest(Output& output) {
   for (std::size_t sink = 0; sink < streams_.size(); ++sink) {
     int left_bytes = 0;
     (void)::ioctl(streams_[sink].pipe.get(), FIONREAD, &left_bytes);
@@ -156,7 +157,7 @@ void Starter::read_rest(Output& output) {
 }
 
 // False: nothing was there.
-bool Starter::read(std::size_t sink, Output& output) {
+bool HostProcess::read(std::size_t sink, Output& output) {
   Stream& stream = streams_[sink];
   std::array<char, kPieceBytes> buffer;
   const ssize_t size = ::read(stream.pipe.get(), buffer.data(), buffer.size());
@@ -183,7 +184,7 @@ bool Starter::read(std::size_t sink, Output& output) {
 }
 
 // Before it joined it is ssh that speaks, the shell there, a photonrun that comes to no job.
-void Starter::finish_line(std::size_t sink, Output& output) {
+void HostProcess::finish_line(std::size_t sink, Output& output) {
   std::string& line = streams_[sink].line;
   if (!line.empty() && line.back() == '\r') line.pop_back();  // as ssh ends its own
   if (sink == 1 && !joined_) {
@@ -195,7 +196,7 @@ void Starter::finish_line(std::size_t sink, Output& output) {
   line.clear();
 }
 
-std::string Starter::breakdown() const {
+std::string HostProcess::breakdown() const {
   if (!end_) return {};
   if (end_->by_signal) {
     return fmt::format("{} was killed by {}", plan_.name, signal_text(end_->value));
@@ -207,13 +208,13 @@ std::string Starter::breakdown() const {
       end_->value);
 }
 
-std::string Starter::mishap() const {
+std::string HostProcess::mishap() const {
   if (!end_) return plan_.name + " did not end";
   const std::string text = breakdown();
   return text.empty() ? fmt::format("{} ended with status {}", plan_.name, end_->value) : text;
 }
 
-std::string Starter::failure() const {
+std::string HostProcess::failure() const {
   if (!end_) return plan_.name + " still runs";
   if (end_->by_signal) return breakdown() + last_words();
   switch (end_->value) {
