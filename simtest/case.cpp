@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::simtest {
 

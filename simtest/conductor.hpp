@@ -19,8 +19,8 @@
 
 #include "boot/serve.hpp"
 #include "simtest/fiber.hpp"
-#include "transport/sim/random.hpp"
 #include "transport/sim/sim_network.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::simtest {
 

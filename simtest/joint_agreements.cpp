@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "simtest/joint_runner.hpp"
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::simtest {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::simtest {
 

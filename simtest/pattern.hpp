@@ -14,7 +14,7 @@
 #include <span>
 
 #include "simtest/program.hpp"
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::simtest {
 

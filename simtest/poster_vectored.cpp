@@ -4,7 +4,7 @@
 
 #include "simtest/poster.hpp"
 #include "simtest/rows.hpp"
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::simtest {
 

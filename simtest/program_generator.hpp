@@ -24,7 +24,7 @@
 
 #include "simtest/joint_values.hpp"
 #include "simtest/program.hpp"
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::simtest {
 

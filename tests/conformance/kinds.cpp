@@ -12,7 +12,7 @@
 #include "transport/shm/shm_transport.hpp"
 #include "transport/sim/sim_transport.hpp"
 #include "transport/tcp/tcp_transport.hpp"
-#include "transport/tcp/transport_impl.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 #include "transport_harness.hpp"
 
 namespace photon::test {

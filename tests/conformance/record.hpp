@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 #include "wire/record.hpp"
 
 namespace photon::test {

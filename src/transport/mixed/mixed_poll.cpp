@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "transport/mixed/transport_impl.hpp"
+#include "transport/mixed/mixed_transport_impl.hpp"
 #include "transport/poll_sleepers.hpp"
 
 namespace photon::transport::mixed {

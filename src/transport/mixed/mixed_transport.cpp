@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "transport/mixed/transport_impl.hpp"
+#include "transport/mixed/mixed_transport_impl.hpp"
 
 namespace photon::transport::mixed {
 

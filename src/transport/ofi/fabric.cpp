@@ -14,8 +14,8 @@
 #include "base/signals.hpp"
 #include "boot/interfaces.hpp"
 #include "transport/ofi/lib_fabric.hpp"
-#include "transport/ofi/provider_codes.hpp"
-#include "transport/ofi/providers.hpp"
+#include "transport/ofi/ofi_provider_codes.hpp"
+#include "transport/ofi/ofi_providers.hpp"
 
 namespace photon::transport::ofi {
 
@@ -27,7 +27,7 @@ static_assert(FI_EAGAIN == EAGAIN && FI_ENETUNREACH == ENETUNREACH && FI_ENOTCON
                   FI_EHOSTUNREACH == EHOSTUNREACH && FI_ENETDOWN == ENETDOWN &&
                   FI_ECONNRESET == ECONNRESET && FI_ECONNABORTED == ECONNABORTED &&
                   FI_ETIMEDOUT == ETIMEDOUT,
-              "provider_codes.cpp takes libfabric's codes for errno's");
+              "ofi_provider_codes.cpp takes libfabric's codes for errno's");
 
 constexpr std::uint32_t kApi = FI_VERSION(1, 17);
 

@@ -6,7 +6,7 @@
 #include <photon/memory.h>
 
 #include "transport/ofi/lib_fabric.hpp"
-#include "transport/ofi/provider_codes.hpp"
+#include "transport/ofi/ofi_provider_codes.hpp"
 
 namespace photon::transport::ofi {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "transport/ofi/transport_impl.hpp"
+#include "transport/ofi/ofi_transport_impl.hpp"
 
 namespace photon::transport::ofi {
 

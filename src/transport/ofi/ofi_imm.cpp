@@ -1,5 +1,5 @@
 // Fragments that tell their target when they have landed. docs/ofi.md, Names, has the rules.
-#include "transport/ofi/transport_impl.hpp"
+#include "transport/ofi/ofi_transport_impl.hpp"
 
 namespace photon::transport::ofi {
 

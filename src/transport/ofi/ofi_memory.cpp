@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/readable.hpp"
-#include "transport/ofi/transport_impl.hpp"
+#include "transport/ofi/ofi_transport_impl.hpp"
 
 namespace photon::transport::ofi {
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/ofi/shown_memory.hpp"
+#include "transport/ofi/ofi_shown_memory.hpp"
 
 namespace photon::transport::ofi {
 

@@ -18,7 +18,7 @@
 #include <optional>
 #include <vector>
 
-#include "transport/ofi/shown_memory.hpp"
+#include "transport/ofi/ofi_shown_memory.hpp"
 
 namespace photon::transport::ofi {
 

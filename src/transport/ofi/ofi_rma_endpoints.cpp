@@ -2,7 +2,7 @@
 // does not come to reach a peer.
 #include <utility>
 
-#include "transport/ofi/transport_impl.hpp"
+#include "transport/ofi/ofi_transport_impl.hpp"
 
 namespace photon::transport::ofi {
 

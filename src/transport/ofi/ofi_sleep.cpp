@@ -2,7 +2,7 @@
 // has looked, or the clock where the provider has none; so nothing is missed for long.
 #include <algorithm>
 
-#include "transport/ofi/transport_impl.hpp"
+#include "transport/ofi/ofi_transport_impl.hpp"
 
 namespace photon::transport::ofi {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "transport/ofi/providers.hpp"
-#include "transport/ofi/transport_impl.hpp"
+#include "transport/ofi/ofi_providers.hpp"
+#include "transport/ofi/ofi_transport_impl.hpp"
 
 namespace photon::transport::ofi {
 

@@ -10,7 +10,7 @@
 #include "base/resource_limits.hpp"
 #include "boot/cores.hpp"
 #include "system/random.hpp"
-#include "transport/shm/transport_impl.hpp"
+#include "transport/shm/shm_transport_impl.hpp"
 
 namespace photon::transport::shm {
 

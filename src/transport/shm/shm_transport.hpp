@@ -8,7 +8,7 @@
 #include "base/config.hpp"
 #include "base/result.hpp"
 #include "boot/boot.hpp"
-#include "transport/shm/process_token.hpp"
+#include "transport/shm/shm_process_token.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::transport::shm {

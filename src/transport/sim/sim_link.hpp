@@ -18,7 +18,7 @@
 #include <memory>
 #include <optional>
 
-#include "transport/sim/packet.hpp"
+#include "transport/sim/sim_packet.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::transport::sim {

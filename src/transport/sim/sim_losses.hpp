@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::transport::sim {

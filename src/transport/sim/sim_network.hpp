@@ -26,10 +26,10 @@
 
 #include "base/config.hpp"
 #include "base/result.hpp"
-#include "transport/sim/packet.hpp"
-#include "transport/sim/random.hpp"
 #include "transport/sim/sim_losses.hpp"
 #include "transport/sim/sim_overflow.hpp"
+#include "transport/sim/sim_packet.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::transport::sim {
 

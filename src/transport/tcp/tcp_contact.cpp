@@ -13,8 +13,8 @@
 #include "base/resource_limits.hpp"
 #include "boot/keepalive.hpp"
 #include "boot/tries.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 #include "transport/tcp/tcp_tuning.hpp"
-#include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "transport/tcp/transport_impl.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 
 namespace photon::transport::tcp {
 

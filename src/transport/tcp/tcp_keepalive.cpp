@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "boot/keepalive.hpp"
-#include "transport/tcp/transport_impl.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 
 namespace photon::transport::tcp {
 

@@ -9,7 +9,7 @@
 
 #include "boot/tries.hpp"
 #include "transport/tcp/tcp_port.hpp"
-#include "transport/tcp/transport_impl.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 
 namespace photon::transport::tcp {
 

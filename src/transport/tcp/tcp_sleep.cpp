@@ -1,6 +1,6 @@
 // Going to sleep and waking up. All that can end a sleep is a descriptor that stays readable until
 // poll() has looked: so nothing can be missed between the last look and the sleep.
-#include "transport/tcp/transport_impl.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 
 namespace photon::transport::tcp {
 

@@ -14,7 +14,7 @@
 #include <photon/memory.h>
 
 #include "transport/access.hpp"
-#include "transport/tcp/transport_impl.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 
 namespace photon::transport::tcp {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/resource_limits.hpp"
-#include "transport/tcp/transport_impl.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 
 namespace photon::transport::tcp {
 

@@ -14,7 +14,7 @@
 
 #include "service/am/waves.hpp"
 #include "service/fake_port.hpp"
-#include "transport/sim/random.hpp"
+#include "transport/sim/sim_random.hpp"
 
 namespace photon::service::am {
 

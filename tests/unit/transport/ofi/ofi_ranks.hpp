@@ -18,7 +18,7 @@
 #include "fake_fabric.hpp"
 #include "given_time.hpp"
 #include "memory_boot.hpp"
-#include "transport/ofi/transport_impl.hpp"
+#include "transport/ofi/ofi_transport_impl.hpp"
 #include "watchdog.hpp"
 #include "wire/imm_codec.hpp"
 #include "wire/record.hpp"

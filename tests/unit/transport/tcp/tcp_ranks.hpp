@@ -21,7 +21,7 @@
 #include <photon/memory.h>
 
 #include "memory_boot.hpp"
-#include "transport/tcp/transport_impl.hpp"
+#include "transport/tcp/tcp_transport_impl.hpp"
 #include "watchdog.hpp"
 
 namespace photon::transport::tcp::test {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "shm_pair.hpp"
-#include "transport/shm/offer.hpp"
+#include "transport/shm/shm_offer.hpp"
 
 namespace photon::transport::shm {
 namespace {

@@ -1,4 +1,4 @@
-#include "transport/ofi/provider_codes.hpp"
+#include "transport/ofi/ofi_provider_codes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/resource_limits.hpp"
-#include "transport/shm/transport_impl.hpp"
+#include "transport/shm/shm_transport_impl.hpp"
 
 namespace photon::transport::shm {
 

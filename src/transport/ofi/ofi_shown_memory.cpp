@@ -1,4 +1,4 @@
-#include "transport/ofi/shown_memory.hpp"
+#include "transport/ofi/ofi_shown_memory.hpp"
 
 #include <sys/mman.h>
 

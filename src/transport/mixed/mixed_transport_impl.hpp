@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "sync/hint.hpp"
-#include "transport/mixed/far_pace.hpp"
+#include "transport/mixed/mixed_far_pace.hpp"
+#include "transport/mixed/mixed_split_boot.hpp"
 #include "transport/mixed/mixed_transport.hpp"
-#include "transport/mixed/split_boot.hpp"
 
 namespace photon::transport::mixed {
 

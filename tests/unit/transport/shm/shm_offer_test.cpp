@@ -1,4 +1,4 @@
-#include "transport/shm/offer.hpp"
+#include "transport/shm/shm_offer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "transport/shm/process_token.hpp"
+#include "transport/shm/shm_process_token.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

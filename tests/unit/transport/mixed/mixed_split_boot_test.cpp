@@ -1,5 +1,5 @@
 // One bootstrap, two faces: each message at the face of its sender's side.
-#include "transport/mixed/split_boot.hpp"
+#include "transport/mixed/mixed_split_boot.hpp"
 
 #include <poll.h>
 

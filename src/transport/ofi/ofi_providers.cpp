@@ -1,4 +1,4 @@
-#include "transport/ofi/providers.hpp"
+#include "transport/ofi/ofi_providers.hpp"
 
 #include <algorithm>
 

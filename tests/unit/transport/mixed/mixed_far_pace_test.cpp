@@ -1,5 +1,5 @@
 // When the far transport is looked at, and how often its owner is polled.
-#include "transport/mixed/far_pace.hpp"
+#include "transport/mixed/mixed_far_pace.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The shm transport as a class; shm_transport.hpp is what others include. One concern a file:
-// shm_transport.cpp (opening), links.cpp (first contact, end), poll.cpp (news), sleep.cpp (idle,
-// kick), reach.cpp (memory of peers, descriptions).
+// shm_transport.cpp (opening), shm_links.cpp (first contact, end), shm_poll.cpp (news),
+// shm_sleep.cpp (idle, kick), shm_reach.cpp (memory of peers, descriptions).
 //
 // Invariant: a rank never contacted costs one pointer and one doorbell.
 // Owner: the engine. Threads: under its lane lock, but for sleep() and wake(), which touch only
@@ -18,10 +18,10 @@
 #include "base/log.hpp"
 #include "boot/boot.hpp"
 #include "sync/hint.hpp"
-#include "transport/shm/lane_slots.hpp"
-#include "transport/shm/layout.hpp"
-#include "transport/shm/offer.hpp"
-#include "transport/shm/peer.hpp"
+#include "transport/shm/shm_lane_slots.hpp"
+#include "transport/shm/shm_layout.hpp"
+#include "transport/shm/shm_offer.hpp"
+#include "transport/shm/shm_peer.hpp"
 #include "transport/shm/shm_transport.hpp"
 
 namespace photon::transport::shm {
@@ -107,7 +107,7 @@ class ShmTransport final : public Transport {
   static constexpr unsigned kMostInterval = 256;  // and of who spins
   using BellWord = sync::Hint<Policy, std::uint64_t>;
 
-  // links.cpp
+  // shm_links.cpp
   Peer* known(Rank rank) const noexcept { return peers_[rank].get(); }
   base::Result<bool> make_half(Rank rank);
   base::Result<bool> send_offer(Rank rank, int ring_fd);
@@ -117,7 +117,7 @@ class ShmTransport final : public Transport {
   void use_peer(Peer& peer, const PeerMemory& memory);
   void end(Peer& peer, base::Error why);
 
-  // poll.cpp
+  // shm_poll.cpp
   void report_links(Sink& sink);
   void compare_doorbells(Sink& sink);
   void look_at_next(Sink& sink);
@@ -131,11 +131,11 @@ class ShmTransport final : public Transport {
   void tell_who_is_cut_off();
   BellWord* doorbell_words() noexcept;
 
-  // sleep.cpp
+  // shm_sleep.cpp
   void kick_peer(Rank rank) noexcept;
   Gate& own_gate() noexcept;
 
-  // reach.cpp
+  // shm_reach.cpp
   std::byte* in_arena(const Peer& peer, std::uint64_t address,
                       std::uint64_t size_bytes) const noexcept;
   void settle_cma(Peer& peer);

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "transport/shm/transport_impl.hpp"
+#include "transport/shm/shm_transport_impl.hpp"
 
 namespace photon::transport::shm {
 

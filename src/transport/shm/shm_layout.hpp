@@ -8,7 +8,7 @@
 
 #include "base/config.hpp"
 #include "sync/line_ring.hpp"
-#include "transport/shm/segment.hpp"
+#include "transport/shm/shm_segment.hpp"
 
 namespace photon::transport::shm {
 

@@ -22,7 +22,7 @@
 
 #include "base/config.hpp"
 #include "base/result.hpp"
-#include "transport/shm/offer.hpp"
+#include "transport/shm/shm_offer.hpp"
 
 namespace photon::transport::shm {
 

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "transport/poll_sleepers.hpp"
-#include "transport/shm/transport_impl.hpp"
+#include "transport/shm/shm_transport_impl.hpp"
 
 namespace photon::transport::shm {
 

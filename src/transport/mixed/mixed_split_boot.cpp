@@ -1,4 +1,4 @@
-#include "transport/mixed/split_boot.hpp"
+#include "transport/mixed/mixed_split_boot.hpp"
 
 #include <sys/epoll.h>
 

@@ -13,9 +13,9 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
-#include "transport/shm/cma.hpp"
-#include "transport/shm/offer.hpp"
-#include "transport/shm/segment.hpp"
+#include "transport/shm/shm_cma.hpp"
+#include "transport/shm/shm_offer.hpp"
+#include "transport/shm/shm_segment.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::transport::shm {

@@ -1,4 +1,4 @@
-#include "transport/shm/segment.hpp"
+#include "transport/shm/shm_segment.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

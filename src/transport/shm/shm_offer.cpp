@@ -1,4 +1,4 @@
-#include "transport/shm/offer.hpp"
+#include "transport/shm/shm_offer.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "transport/shm/segment.hpp"
+#include "transport/shm/shm_segment.hpp"
 
 namespace photon::transport::shm {
 

@@ -1,4 +1,4 @@
-#include "transport/shm/cma.hpp"
+#include "transport/shm/shm_cma.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
