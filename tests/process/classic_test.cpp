@@ -142,14 +142,14 @@ TEST(ClassicProbers, four_pairs_on_few_cores_lose_nothing_either) {
 const char* const kKillForgiven =
     " sh -c '\"$0\" \"$@\"; end=$?; [ $end -ge 128 ] && exit 0; exit $end' ";
 
-class ClassicMourner : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(what, ClassicMourner, testing::Values("collectives", "rendezvous"),
+class ClassicSurvivor : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(what, ClassicSurvivor, testing::Values("collectives", "rendezvous"),
                          [](const auto& tested) { return std::string(tested.param); });
 
-TEST_P(ClassicMourner, who_is_killed_is_waited_for_by_nobody) {
+TEST_P(ClassicSurvivor, who_is_killed_is_waited_for_by_nobody) {
   for (const char* microseconds : {"0", "100", "1000", "5000", "20000", "50000", "150000"}) {
     const auto result =
-        run_command(kRun + " -n 4 --timeout 25" + kKillForgiven + kBin + "/classic_mourner " +
+        run_command(kRun + " -n 4 --timeout 25" + kKillForgiven + kBin + "/classic_survivor " +
                     GetParam() + " " + microseconds + " 2>&1");
     EXPECT_EQ(result.exit_status, 0) << microseconds << " us: " << result.output;
     EXPECT_EQ(count_of(result.output, " went on"), 3u) << result.output;

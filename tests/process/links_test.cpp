@@ -73,7 +73,8 @@ TEST_P(LinksOf, one_that_is_down_for_a_while_costs_time_and_nothing_else) {
 // the silence of the setting, and the job of whoever is left is ended by photonrun.
 TEST_F(Links, one_that_stays_down_is_the_end_of_the_peers_behind_it) {
   if (!hosts_.made()) GTEST_SKIP() << TwoHosts::unmade();
-  const Words program{"--env", "PHOTON_TCP_SILENCE_S=6", std::string(PHOTON_BIN_DIR) + "/parted"};
+  const Words program{"--env", "PHOTON_TCP_SILENCE_S=6",
+                      std::string(PHOTON_BIN_DIR) + "/lost_link"};
   Launched a(at_root(program), hosts_.at("a"));
   Launched b(at_leaf(program), hosts_.at("b"));
   a.await_lines(2);

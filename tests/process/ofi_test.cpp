@@ -41,15 +41,17 @@ INSTANTIATE_TEST_SUITE_P(Jobs, OfiProcess,
 
 // Rank 0 asks, so rank 1 dials; then rank 0 opens an RMA endpoint. Either connection hangs: its
 // request was cut, or the answer to it.
-class OfiHalved : public testing::TestWithParam<const char*> {};
+class OfiSplitMessages : public testing::TestWithParam<const char*> {};
 
-TEST_P(OfiHalved, connections_hang_and_are_made_anew_by_another_endpoint_and_another_rma_endpoint) {
+TEST_P(OfiSplitMessages,
+       connections_hang_and_are_made_anew_by_another_endpoint_and_another_rma_endpoint) {
   if (no_real_fabric() != nullptr) GTEST_SKIP() << no_real_fabric();
   const std::string which = GetParam(), bin = PHOTON_BIN_DIR;
-  Launched run(
-      {"-n", "2", "--env", "PHOTON_TRANSPORT=ofi", "--env", "PHOTON_OFI_PROVIDER=tcp;ofi_rxm",
-       "--env", "PHOTON_LOG=info", "--env", "HALVED=" + which + " 0", "--env",
-       std::string("LD_PRELOAD=") + PHOTON_PRELOAD_DIR + "/libhalved.so", bin + "/one_way"});
+  Launched run({"-n", "2", "--env", "PHOTON_TRANSPORT=ofi", "--env",
+                "PHOTON_OFI_PROVIDER=tcp;ofi_rxm", "--env", "PHOTON_LOG=info", "--env",
+                "SPLIT_MESSAGES=" + which + " 0", "--env",
+                std::string("LD_PRELOAD=") + PHOTON_PRELOAD_DIR + "/libsplit_messages.so",
+                bin + "/one_way"});
   EXPECT_EQ(run.wait(), 0) << run.err;
   EXPECT_EQ(run.out, "all has arrived\n");
   std::size_t cut = 0;  // a connection each: of messages, of an RMA endpoint
@@ -60,7 +62,7 @@ TEST_P(OfiHalved, connections_hang_and_are_made_anew_by_another_endpoint_and_ano
   run.expect_nothing_left();
 }
 
-INSTANTIATE_TEST_SUITE_P(Messages, OfiHalved, testing::Values("request", "answer"),
+INSTANTIATE_TEST_SUITE_P(Messages, OfiSplitMessages, testing::Values("request", "answer"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace

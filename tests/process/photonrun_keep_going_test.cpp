@@ -7,7 +7,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-const std::string kMourningJob = std::string(PHOTON_BIN_DIR) + "/mourner";
+const std::string kSurvivorJob = std::string(PHOTON_BIN_DIR) + "/survivor";
 
 Words keep_going(Words options, const Words& command) {
   options.insert(options.begin(), "--keep-going");
@@ -54,7 +54,7 @@ TEST(PhotonrunKeepGoing, is_silent_about_ranks_that_leave_in_order_and_are_well)
 class PhotonrunKeepGoingOn : public testing::TestWithParam<Words> {};
 
 TEST_P(PhotonrunKeepGoingOn, ranks_that_are_left_hear_of_the_dead_one_and_end_well) {
-  Launched job(keep_going(GetParam(), {kMourningJob, "kill", "probe", "launched"}));
+  Launched job(keep_going(GetParam(), {kSurvivorJob, "kill", "probe", "launched"}));
   EXPECT_EQ(job.wait(), 128 + SIGKILL) << job.err;
   EXPECT_TRUE(says(job.err, "was killed by signal 9 (Killed)")) << job.err;
   EXPECT_TRUE(says(job.err, "; the others go on\n")) << job.err;

@@ -1,16 +1,16 @@
 // The progress thread between processes, without copies by the kernel: who is served by a rank that
-// computes (programs/thinker.cpp), and what the thread costs a rank that does nothing.
+// computes (programs/computing.cpp), and what the thread costs a rank that does nothing.
 #include "command.hpp"
 #include "launched.hpp"
 
 namespace photon::test {
 namespace {
 
-const std::string kThinker = std::string(PHOTON_BIN_DIR) + "/thinker";
+const std::string kComputing = std::string(PHOTON_BIN_DIR) + "/computing";
 
 std::string think(const std::string& how, const std::string& thread) {
   Launched job({"-n", "2", "--timeout", "60", "--env", "PHOTON_SHM_CMA=off", "--env",
-                "PHOTON_PROGRESS_THREAD=" + thread, kThinker, how});
+                "PHOTON_PROGRESS_THREAD=" + thread, kComputing, how});
   EXPECT_EQ(job.wait(), 0) << job.out << job.err;
   EXPECT_EQ(job.err, "");
   job.expect_nothing_left();

@@ -29,11 +29,11 @@ TEST(Hot, rings_without_traffic_go_cold_but_for_the_last_few) {
 
 // Rank 0 has met nine others, and looks at few of their rings only. It polls its transport when it
 // has to, not by itself.
-class Rung : public testing::Test {
+class Kicked : public testing::Test {
  protected:
   static constexpr Rank kRanks = 10;
 
-  Rung() {
+  Kicked() {
     for (Rank rank = 1; rank < kRanks; ++rank) ranks_.meet(0, rank);
     for (int turn = 0; turn < 100000 && cold_.size() < 3; ++turn) {
       ranks_[0].serve();
@@ -95,7 +95,7 @@ class Rung : public testing::Test {
   ph_completion found_[16];
 };
 
-TEST_F(Rung, the_peer_that_the_doorbell_names_is_heard_without_a_poll_of_the_transport) {
+TEST_F(Kicked, the_peer_that_the_doorbell_names_is_heard_without_a_poll_of_the_transport) {
   say(cold_[0], 7);
   bool was_enough = false;
   EXPECT_EQ(probe_fast(was_enough), std::vector{cold_[0]});
@@ -103,7 +103,7 @@ TEST_F(Rung, the_peer_that_the_doorbell_names_is_heard_without_a_poll_of_the_tra
   EXPECT_FALSE(is_polled());
 }
 
-TEST_F(Rung, a_peer_that_was_heard_need_not_ring_once_there_is_nothing_else_to_do) {
+TEST_F(Kicked, a_peer_that_was_heard_need_not_ring_once_there_is_nothing_else_to_do) {
   say(cold_[0], 7);
   EXPECT_EQ(probe(), std::vector{cold_[0]});
   EXPECT_TRUE(is_cold(cold_[0]));
@@ -116,7 +116,7 @@ TEST_F(Rung, a_peer_that_was_heard_need_not_ring_once_there_is_nothing_else_to_d
   EXPECT_EQ(probe(), std::vector{cold_[0]});
 }
 
-TEST_F(Rung, who_rang_before_the_one_that_the_doorbell_names_is_heard_next) {
+TEST_F(Kicked, who_rang_before_the_one_that_the_doorbell_names_is_heard_next) {
   say(cold_[0], 1);
   say(cold_[1], 2);
   say(cold_[2], 3);
@@ -125,7 +125,7 @@ TEST_F(Rung, who_rang_before_the_one_that_the_doorbell_names_is_heard_next) {
   EXPECT_EQ(std::set(others.begin(), others.end()), (std::set{cold_[0], cold_[1]}));
 }
 
-TEST_F(Rung, who_rang_before_is_heard_soon_though_no_turn_is_empty) {
+TEST_F(Kicked, who_rang_before_is_heard_soon_though_no_turn_is_empty) {
   say(cold_[0], 1);
   say(cold_[1], 2);
   bool is_heard = false;
@@ -138,7 +138,7 @@ TEST_F(Rung, who_rang_before_is_heard_soon_though_no_turn_is_empty) {
   EXPECT_TRUE(is_heard);
 }
 
-TEST_F(Rung, a_peer_that_its_doorbell_told_of_need_not_ring_either) {
+TEST_F(Kicked, a_peer_that_its_doorbell_told_of_need_not_ring_either) {
   say(cold_[0], 1);
   say(cold_[1], 2);  // whose lane doorbell hides the other
   probe_until_empty();
@@ -148,7 +148,7 @@ TEST_F(Rung, a_peer_that_its_doorbell_told_of_need_not_ring_either) {
 }
 
 // While a thread of this rank sleeps, whoever is to wake it has to ring.
-TEST_F(Rung, nobody_is_told_to_ring_no_more_while_this_rank_sleeps) {
+TEST_F(Kicked, nobody_is_told_to_ring_no_more_while_this_rank_sleeps) {
   unsigned sleeps = 0;
   const Rank early = hot();
   ranks_.net().seats[0].at_sleep = [&] {
@@ -169,7 +169,7 @@ TEST_F(Rung, nobody_is_told_to_ring_no_more_while_this_rank_sleeps) {
 }
 
 // Peers write the lane's doorbell, so that it may hold anything.
-class RungWrongly : public Rung, public testing::WithParamInterface<const char*> {
+class KickedWrongly : public Kicked, public testing::WithParamInterface<const char*> {
  protected:
   Rank named() {
     const std::string_view name = GetParam();
@@ -181,7 +181,7 @@ class RungWrongly : public Rung, public testing::WithParamInterface<const char*>
   }
 };
 
-TEST_P(RungWrongly, all_bells_are_looked_at) {
+TEST_P(KickedWrongly, all_bells_are_looked_at) {
   say(cold_[0], 5);
   ranks_.net().seats[0].lane_doorbell.set(std::uint64_t{named()} << transport::kDoorbellRankShift |
                                           1000);
@@ -189,7 +189,7 @@ TEST_P(RungWrongly, all_bells_are_looked_at) {
   EXPECT_TRUE(is_polled());
 }
 
-INSTANTIATE_TEST_SUITE_P(named, RungWrongly,
+INSTANTIATE_TEST_SUITE_P(named, KickedWrongly,
                          testing::Values("silent", "hot", "itself", "beyond", "any"),
                          [](const auto& one) { return std::string(one.param); });
 

@@ -3,7 +3,7 @@
 // learns that the other is gone it says so, in the words it was told, and ends: nobody could agree
 // on more.
 //
-//   parted
+//   lost_link
 //
 // Exit status 0: an error of the peer's, and of no other kind.
 #include <photon/photon.h>

@@ -1,7 +1,7 @@
 // A job of three in which rank 1 ends without a word, or stands still for a while; the others say
 // what they see of it. Arguments: how it ends, how the others wait, how the ranks are started.
 //
-//   mourner kill|abort|exit|stop  probe|wait|flush  launched|forked
+//   survivor kill|abort|exit|stop  probe|wait|flush  launched|forked
 //
 // Exit status 0: docs/departed-and-dead.md is kept. Rank 1 has its own.
 #include <photon/photon.h>

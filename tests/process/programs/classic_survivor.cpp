@@ -1,7 +1,8 @@
 // A classic job of four, of which rank 1 is killed in the middle of its work: no call of the others
 // waits for it, those that need it fail, and the others can go on among themselves.
 //
-//   classic_mourner collectives|rendezvous MICROSECONDS     until the end of rank 1, from its start
+//   classic_survivor collectives|rendezvous MICROSECONDS     until the end of rank 1, from its
+//   start
 #include <photon.h>
 
 #include <signal.h>
@@ -20,7 +21,7 @@ constexpr int kRanks = 4, kVictim = 1;
 constexpr std::uint64_t kBytes = 100'000;
 
 [[noreturn]] void die(const char* what) {
-  std::printf("classic_mourner: %s\n", what);
+  std::printf("classic_survivor: %s\n", what);
   std::fflush(stdout);
   std::_Exit(1);
 }

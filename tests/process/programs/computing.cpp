@@ -1,8 +1,8 @@
 // Rank 1 computes and calls nothing; rank 0 wants things of it that need its progress.
 //
-//   thinker served    they are served meanwhile: the progress thread is on
-//   thinker alone     they are not, until rank 1 is back
-//   thinker idle      what the thread costs a rank that waits, in a call and outside
+//   computing served    they are served meanwhile: the progress thread is on
+//   computing alone     they are not, until rank 1 is back
+//   computing idle      what the thread costs a rank that waits, in a call and outside
 //
 // Says what it measured; exits with 0 if all was as the argument says.
 #include <photon/photon.h>

@@ -2,7 +2,7 @@
 // second one a second later. That is what the kernel makes of them while the route to the peer has
 // just gone: it sends segments of 36 bytes then (docs/ofi.md, "Connections that hang").
 //
-//   HALVED="request 1": of each process the second request; or "answer 0", the first answer
+//   SPLIT_MESSAGES="request 1": of each process the second request; or "answer 0", the first answer
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ Send real_send() {
 
 bool is_to_be_cut(const void* bytes, std::size_t size) {
   static std::atomic<int> seen = 0;
-  static const char* const asked = std::getenv("HALVED");
+  static const char* const asked = std::getenv("SPLIT_MESSAGES");
   if (asked == nullptr || (size != kRequestBytes && size != kAnswerBytes)) return false;
   std::array<unsigned char, 2> head{};  // its version and its kind
   std::memcpy(head.data(), bytes, head.size());
