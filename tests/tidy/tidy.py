@@ -37,6 +37,9 @@ CONDITION = re.compile(r'^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)\b[ \t]*(.*)$'
 DEFINE = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)', re.M)
 LOUD = re.compile(r'<(?:iostream|fstream|cstdio)>|\bstd::(?:cout|cerr|clog)\b|\bprintf\b'
                   r'|\b(?:std::)?(?:quick_)?exit\(|\babort\(')
+RETIRED = Path(__file__).with_name('retired.txt')
+IDENTIFIER = re.compile(r'\w+')
+CODE_SPAN = re.compile(r'`([^`]+)`')
 GETENV = re.compile(r'\b(secure_getenv|getenv|environ)\b')
 CLOCK = re.compile(r'\bbase::now_ns\b|\bTimeSource\b|\b\w+_clock\b'
                    r'|(?<![\w.>])(?:clock_gettime|gettimeofday|timespec_get|time|clock|__rdtscp?)\('
@@ -247,6 +250,34 @@ def check_labels(tree, labels):
             tree.find(path, number, 'label', f'[{label}] stands at one end only')
 
 
+def retired_names():
+    """Of retired.txt: old identifiers and files, to what to write instead and in which folder."""
+    identifiers, files = {}, {}
+    for line in RETIRED.read_text(encoding='utf-8').splitlines():
+        words = line.partition('#')[0].split()
+        if words and words[0] == 'file':
+            files[words[1]] = words[2]
+        elif words:
+            identifiers.setdefault(words[0], []).append((words[1], words[2:]))
+    return identifiers, files
+
+
+def check_retired(tree, path, text, retired):
+    """Words that were given up for the field's: who knows the field looks for those."""
+    identifiers, files = retired
+    place = str(path.relative_to(tree.root))
+    stem = place.split('.')[0] if path.suffix else place
+    if stem in files:
+        tree.find(path, 1, 'retired', f'this file was given up for {files[stem]}')
+    for number, line in enumerate(text.splitlines(), 1):
+        if path.suffix == '.md':  # prose may have these words in other meanings
+            line = ' '.join(CODE_SPAN.findall(line))
+        for word in IDENTIFIER.findall(line):
+            for instead, folders in identifiers.get(word, ()):
+                if not folders or place.startswith(tuple(folder + '/' for folder in folders)):
+                    tree.find(path, number, 'retired', f'{word}: {instead}')
+
+
 def check_unit_tests(tree):
     seen = {}
     for path in sorted((tree.root / 'src').rglob('*.cpp')):
@@ -301,6 +332,7 @@ def check(root):
     for path in tree.files():
         text = path.read_text(encoding='utf-8', errors='replace')
         check_size(tree, path, text)
+        check_retired(tree, path, text, retired)
         if path.suffix not in CPP:
             continue
         code = cpp_text.without_comments(text)
@@ -316,7 +348,10 @@ def check(root):
         if path.relative_to(tree.root).parts[:2] == ('src', 'sync'):
             check_orders(tree, path, text, labels)
     for path in tree.pages():
-        check_page(tree, path, path.read_text(encoding='utf-8', errors='replace'))
+        text = path.read_text(encoding='utf-8', errors='replace')
+        check_page(tree, path, text)
+        if path.name != 'CHANGELOG.md':  # which says what replaces the old names
+            check_retired(tree, path, text, retired)
     check_labels(tree, labels)
     check_large_classes(tree, listed)
     check_unit_tests(tree)

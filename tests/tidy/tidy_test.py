@@ -41,6 +41,25 @@ class Rules(unittest.TestCase):
         self.assert_fires('file-size', {'src/base/x.cpp': '\n' * 401})
         self.assert_fires('file-size', {'scripts/x': 'true\n' * 401})
 
+    def test_retired_identifiers_and_files(self):
+        identifiers, files = tidy.retired_names()
+        bad, good = {}, {}
+        for i, (old, [(instead, folders), *_]) in enumerate(identifiers.items()):
+            path = f'{folders[0] if folders else "src/base"}/x{i}.hpp'
+            bad[path] = GOOD_HPP + f'int {old} = 0;\n'
+            good[path] = GOOD_HPP + f'int {instead} = x{old};\n'
+        for old, instead in files.items():
+            bad[f'{old}.hpp'] = good[f'{instead}.hpp'] = GOOD_HPP
+        found = findings(bad)
+        self.assertEqual({finding.split(':')[0] for finding in found}, set(bad))
+        self.assertEqual([f for f in found if ': retired: ' not in f], [])
+        self.assert_silent(good)
+        self.assert_silent({'src/base/x.hpp': GOOD_HPP + '// A card, a word, a name, on hold.\n'})
+        old = 'strangers' + '_silent'
+        self.assert_fires('retired', {'docs/x.md': f'See `{old}`.\n'})
+        self.assert_silent({'docs/x.md': f'See `rejected_silent`, which was {old}.\n'})
+        self.assert_silent({'CHANGELOG.md': f'`rejected_silent` was `{old}`.\n'})
+
     def test_columns(self):
         self.assert_silent({'src/base/x.cpp': '//' + 'x' * 98 + '\n'})
         self.assert_fires('columns', {'src/base/x.cpp': '//' + 'x' * 99 + '\n'})
