@@ -271,8 +271,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool nothing_has_gone(const Request& request) const noexcept;
   ph_status unknown_request(const char* call, ph_request handle);
   ph_status check_list(RequestSweep& sweep);
-  // copying.cpp, send_queue.cpp, rma_ops.cpp, id_queue.cpp, get_server.cpp: everything that is
-  // queued to a peer
+  // copying.cpp, send_queue.cpp, rma_ops.cpp, id_queue.cpp, get_server.cpp: what goes to a peer
   ph_status copy_piece(Peer& peer, const Piece& piece);
   ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
   ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);

@@ -54,7 +54,7 @@ class Test(unittest.TestCase):
     def test_a_test_of_any_suite_finds_itself_and_nothing_stands_on_it(self):
         for file, program, suite in (
                 ('tests/engine/put_get_test.cpp', 'photon_engine_tests', 'PutGet'),
-                ('tests/launcher/host_acceptor_test.cpp', 'photon_launcher_tests', 'Muster'),
+                ('tests/launcher/host_acceptor_test.cpp', 'photon_launcher_tests', 'HostAcceptor'),
                 ('tests/process/tcp_test.cpp', 'photon_process_tests', 'Tcp'),
                 ('tests/compat/pwc_api_test.cpp', 'photon_compat_tests', 'Pwc'),
                 ('tests/conformance/bulk_test.cpp', 'photon_conformance_tests', '')):

@@ -329,6 +329,7 @@ def check(root):
     tree = Tree(root)
     labels = {}
     listed = large_classes(tree)
+    retired = retired_names()
     for path in tree.files():
         text = path.read_text(encoding='utf-8', errors='replace')
         check_size(tree, path, text)

@@ -84,7 +84,7 @@ void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
 void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
   if (peer.state == OfiPeer::State::ended) return;
   cut_off_.push_back({peer.rank, why.what});
-  wake_.ring_if_announced();
+  wake_.ring_if_armed();
   end(peer, std::move(why));
 }
 

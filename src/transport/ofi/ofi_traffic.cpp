@@ -128,7 +128,7 @@ void OfiTransport::mute(OfiPeer& peer, std::string why) {
   peer.mute_why = std::move(why) + way_text(parts_.fabric->traits());
   peer.is_waiting = false;
   peer.window->forget_waiting();
-  wake_.ring_if_announced();  // the sleep that has begun has no such deadline
+  wake_.ring_if_armed();  // the sleep that has begun has no such deadline
 }
 
 // Tried again after every look, by the flusher too: our rank may go and compute.
@@ -183,7 +183,7 @@ network::Flusher::Look OfiTransport::flush_held() {
   go_on_stalled();
   if (!waiting_.empty() && (makes_room || taken_count_ != taken_before))
     static_cast<void>(flusher_.note());  // it goes on: no slower yet
-  if (parts_.receives->has_arrived() && wake_.is_announced()) wake_.ring();
+  if (parts_.receives->has_arrived() && wake_.is_armed()) wake_.ring();
   const bool is_left = awaits_word || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
   return is_left ? network::Flusher::Look::left : network::Flusher::Look::done;
 }

@@ -126,7 +126,7 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
     const unsigned pauses = std::clamp(peer.rounds, 1U, kMostRounds) - 1;
     peer.dial_at_ns += kFirstPauseNs << (2 * pauses);
   }
-  wake_.ring_if_announced();  // who sleeps has not known of this deadline
+  wake_.ring_if_armed();  // who sleeps has not known of this deadline
 }
 
 // Its rank waits for us, and hears that it waits in vain.
@@ -227,7 +227,7 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
   pending_.emplace(number,
                    PendingConnection{std::move(socket), Handshake::accept(boot_.secret(), parties_),
                                      time_.now_ns() + parts_.own->pending_ns});
-  wake_.ring_if_announced();  // who sleeps has not known of this deadline
+  wake_.ring_if_armed();  // who sleeps has not known of this deadline
   hear_pending(number);       // it may have spoken already
   return true;
 }
@@ -279,7 +279,7 @@ void TcpTransport::admit_pending(std::uint32_t number, PendingConnection& pendin
   if (is_dialing) {  // again, if the pending connection is gone meanwhile
     peer.state = TcpPeer::State::dialing;
     peer.dial_at_ns = time_.now_ns() + kFirstPauseNs;
-    wake_.ring_if_announced();
+    wake_.ring_if_armed();
   }
   if (!pending.handshake.welcome(pending.socket.get())) return refuse(number, Refusal::silent);
   peer.socket = std::move(pending.socket);

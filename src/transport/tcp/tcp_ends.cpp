@@ -176,7 +176,7 @@ void TcpTransport::send_or_keep(Rank rank, const TcpEndpointInfo& endpoint_info)
   }
   if (!is_flusher_) return;
   side_channel_.look_soon();
-  wake_.ring_if_announced();  // who sleeps has not known of it
+  wake_.ring_if_armed();  // who sleeps has not known of it
 }
 
 void TcpTransport::send_kept_infos() {

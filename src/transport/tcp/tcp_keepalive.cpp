@@ -13,7 +13,7 @@ void TcpTransport::await_confirmation(TcpPeer& peer) {
   if (peer.is_unconfirmed) return;
   peer.is_unconfirmed = true;
   unconfirmed_.push_back(&peer);
-  wake_.ring_if_announced();
+  wake_.ring_if_armed();
 }
 
 void TcpTransport::check_keepalive(std::int64_t now_ns) {

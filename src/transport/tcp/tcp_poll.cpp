@@ -51,7 +51,7 @@ class TcpTransport::FramePort final : public PortNews {
   }
   void on_written(TcpPeer& /*peer*/, std::uint64_t token) override {
     const News news{.kind = News::Kind::done, .token = token};
-    if (transport_.wake_.is_announced()) return transport_.tell(news);
+    if (transport_.wake_.is_armed()) return transport_.tell(news);
     transport_.written_.push_back(news);
   }
 
@@ -126,7 +126,7 @@ void TcpTransport::heat(Rank rank) {
   TcpPeer& peer = *known(rank);
   ++peer.heard_count;
   // While one of our threads sleeps, another one's polls do not stand in for its descriptors.
-  if (peer.heard_count >= kHeardOften && !peer.is_unwatched && !wake_.is_announced() &&
+  if (peer.heard_count >= kHeardOften && !peer.is_unwatched && !wake_.is_armed() &&
       hot_.size() <= kMostHot)
     unwatch(peer);
 }
@@ -175,7 +175,7 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   // Who reads of us waits; who wrote is answered with what our rank is about to send, if it is.
   // A rank that is about to sleep may not send anything.
   const bool is_due = peer.outlet->waiting() != 0;
-  if (std::exchange(peer.is_asked, false) || (is_due && wake_.is_announced()))
+  if (std::exchange(peer.is_asked, false) || (is_due && wake_.is_armed()))
     flush(peer);
   else if (is_due)
     hold(peer);

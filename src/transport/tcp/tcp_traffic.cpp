@@ -48,7 +48,7 @@ void TcpTransport::kick_later(Rank rank) noexcept {
   TcpPeer* peer = known(rank);
   if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self)
     return kick(rank);
-  if (wake_.is_announced())
+  if (wake_.is_armed())
     flush(*peer);  // nobody may come for what is held
   else
     hold(*peer);

@@ -15,9 +15,9 @@ class OfiSleep : public OfiTest {
   static void a_message_ends_it(const FakeManners& manners) {
     OfiRanks ranks(2, manners, ofi_config(), {}, OfiTime::real);
     ASSERT_TRUE(ranks.join(0, 1));
-    std::atomic<bool> is_announced = false;
+    std::atomic<bool> is_armed = false;
     std::thread sender([&] {
-      while (!is_announced) std::this_thread::yield();
+      while (!is_armed) std::this_thread::yield();
       EXPECT_TRUE(ranks[0].say(1, 1));
       for (int i = 0; i < 100; ++i) ranks[0].transport->poll(ranks[0].news);
     });
@@ -25,7 +25,7 @@ class OfiSleep : public OfiTest {
     while (sleeper.news.activity.count(0) == 0) {
       sleeper.transport->arm();
       sleeper.transport->poll(sleeper.news);
-      is_announced = true;
+      is_armed = true;
       if (sleeper.news.activity.count(0) == 0) sleeper.transport->sleep(kTenMinutesUs);
       sleeper.transport->disarm();
       sleeper.transport->poll(sleeper.news);
