@@ -44,7 +44,7 @@ void NewsQueue::tell(const News& one, Sink& sink) {
       if (is_mine) sink.on_activity(peer->rank);
       break;
     case News::Kind::fragment:
-      if (is_mine) sink.on_fragment(peer->rank, one.name);
+      if (is_mine) sink.on_fragment(peer->rank, one.imm);
       break;
     case News::Kind::gone:
       if (!is_mine || std::exchange(peer->is_gone_told, true)) break;

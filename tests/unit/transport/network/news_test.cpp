@@ -49,7 +49,7 @@ class CarriedNews : public testing::Test {
   void add_one_of_each(NewsQueue& news) {
     news.add({.kind = Kind::activity, .peer = &peer_});
     news.add({.kind = Kind::done, .token = 8, .status = PH_ERR_PEER});
-    news.add({.kind = Kind::fragment, .peer = &peer_, .name = 9});
+    news.add({.kind = Kind::fragment, .peer = &peer_, .imm = 9});
     news.add({.kind = Kind::link, .peer = &peer_});
     news.add({.kind = Kind::gone, .peer = &peer_});
   }
