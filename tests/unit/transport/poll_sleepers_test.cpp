@@ -7,8 +7,10 @@
 
 #include "stub_transport.hpp"
 
-namespace photon::transport::test {
+namespace photon::transport {
 namespace {
+
+using photon::test::StubTransport;
 
 constexpr std::int64_t kTenMinutesUs = 600'000'000;
 
@@ -47,4 +49,4 @@ TEST(PollSleepers, it_is_no_longer_than_the_most_impatient_allows) {
 }
 
 }  // namespace
-}  // namespace photon::transport::test
+}  // namespace photon::transport

@@ -81,8 +81,8 @@ class Plain final : public NetworkTransport {
     --unsettled_;
   }
   bool has_left_all() const noexcept override { return is_empty; }
-  void take_nic(Rank rank, std::span<const std::byte> bytes) override {
-    heard.push_back("NIC of " + std::to_string(rank) + ", " + std::to_string(bytes.size()));
+  void take_info(Rank rank, std::span<const std::byte> bytes) override {
+    heard.push_back("info of " + std::to_string(rank) + ", " + std::to_string(bytes.size()));
   }
   void boot_gone(Rank rank, const char* why) override {
     heard.push_back(std::to_string(rank) + " " + why);
@@ -202,16 +202,16 @@ TEST_F(CarriedNetwork, keeps_the_link_of_a_released_peer_until_its_end) {
   net_.disconnect(7);  // of whom nothing is known
 }
 
-TEST_F(CarriedNetwork, hears_nics_and_ends_of_its_peers_alone) {
-  const std::byte nic[3]{};
-  ASSERT_TRUE(*other_->send(0, nic, {}));
-  ASSERT_TRUE(*boot_->send(0, nic, {}));
+TEST_F(CarriedNetwork, hears_infos_and_ends_of_its_peers_alone) {
+  const std::byte info[3]{};
+  ASSERT_TRUE(*other_->send(0, info, {}));
+  ASSERT_TRUE(*boot_->send(0, info, {}));
   boot::Message of_nobody;
   of_nobody.from = 3;
   job_.send(0, std::move(of_nobody));
   other_.reset();
   net_.look();
-  EXPECT_EQ(net_.heard, (std::vector<std::string>{"NIC of 1, 3", "1 has ended"}));
+  EXPECT_EQ(net_.heard, (std::vector<std::string>{"info of 1, 3", "1 has ended"}));
   net_.look();
   EXPECT_EQ(net_.heard.size(), 2u);
 }

@@ -24,7 +24,7 @@ class Engine final : public Sink {
     write("done " + std::to_string(token) + (status == PH_OK ? "" : " in vain"));
   }
   void on_fragment(Rank from, std::uint32_t imm) override {
-    write("fragment " + std::to_string(name) + " of " + std::to_string(from));
+    write("fragment " + std::to_string(imm) + " of " + std::to_string(from));
   }
 
   std::function<void()> then = [] {};
