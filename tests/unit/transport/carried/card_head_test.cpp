@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
@@ -49,8 +50,11 @@ TEST(CardHead, of_another_version_is_told_by_both_numbers_whatever_its_length) {
 
 TEST(CardHead, of_another_length_is_no_card) {
   const Card card = card_of("pxyzcard");
-  for (std::size_t size = 0; size < card.size(); ++size) {
-    const auto checked = check_card_head(kind(), std::span(card).first(size));
+  std::array<std::byte, card.size() + 1> longer{};
+  std::ranges::copy(card, longer.begin());
+  for (std::size_t size = 0; size <= longer.size(); ++size) {
+    if (size == card.size()) continue;
+    const auto checked = check_card_head(kind(), std::span(longer).first(size));
     ASSERT_FALSE(checked) << size;
     EXPECT_EQ(checked.error().status, PH_ERR_PROTOCOL);
     EXPECT_EQ(checked.error().what, "malformed xyz card of " + std::to_string(size) + " bytes");
