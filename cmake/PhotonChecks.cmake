@@ -92,6 +92,32 @@ function(photon_without_libfabric_tests)
     TIMEOUT 120 LABELS tree SKIP_RETURN_CODE 77)
 endfunction()
 
+# Nor OpenSSL: the library and photonrun with what stands in the place of their proofs then.
+function(photon_without_openssl_test)
+  find_package(OpenSSL COMPONENTS Crypto QUIET)
+  if(NOT OpenSSL_FOUND)
+    return()  # this is such a build, and its suites have these tests
+  endif()
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR PHOTON_SANITIZE)
+    return()  # as above
+  endif()
+  set(target photon_no_proof_tests)
+  set(unit ${CMAKE_CURRENT_SOURCE_DIR}/unit)
+  set(photonrun ${PROJECT_SOURCE_DIR}/tools/photonrun)
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/src/system/no_hmac_proof.cpp
+    ${photonrun}/call_failed.cpp ${photonrun}/proof.cpp
+    ${unit}/system/no_hmac_proof_test.cpp ${unit}/boot/proof_test.cpp
+    ${CMAKE_CURRENT_SOURCE_DIR}/launcher/proof_test.cpp)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support ${photonrun})
+  target_link_libraries(${target} PRIVATE photon_internal GTest::gtest_main)
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PHOTON_CALLS_ONLY ON)
+  add_test(NAME no_proof COMMAND ${target})
+  # Tests that need proofs skip, but none that must have no crypto library.
+  set_tests_properties(no_proof PROPERTIES TIMEOUT 60 LABELS "system;boot;photonrun"
+    FAIL_REGULAR_EXPRESSION "has a crypto library")
+endfunction()
+
 # The classic API as old programs meet it: its headers under each compiler, its job formed by MPI.
 # What is not installed is skipped, and says so.
 function(photon_classic_tests)

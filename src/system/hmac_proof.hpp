@@ -1,7 +1,8 @@
 // How one process proves to another that it knows a secret of both, without saying it: HMAC-SHA256
-// over who speaks, what was said first, and random bytes of the one who is to be convinced.
+// over who speaks, the hello of the caller, and random bytes of the one who was called. The proofs
+// of both are made of these; random bytes of the caller stand in its hello.
 // Invariant: a proof of one role is none of another (the role is in it), and none of another
-// connection (the random bytes of both are: one's own stand in what was said first).
+// connection (the random bytes of both are).
 // Owner: none (values and functions).
 #pragma once
 
@@ -20,8 +21,8 @@ bool can_prove() noexcept;
 
 struct Claim {
   unsigned char role = 0;            // of who speaks, a letter
-  std::span<const std::byte> hello;  // as it was sent
-  Nonce nonce{};
+  std::span<const std::byte> hello;  // as the caller sent it
+  Nonce nonce{};                     // of who was called
 };
 
 // Nothing: the crypto library failed, or there is none.

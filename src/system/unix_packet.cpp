@@ -102,7 +102,9 @@ std::optional<Arrival> try_receive(int socket, std::span<std::byte> buffer) {
   Arrival arrival;
   collect(message, arrival);
   arrival.size_bytes = static_cast<std::size_t>(size);
-  arrival.truncated = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+  // Where no credentials come, the kernel fills their place with descriptors, too.
+  arrival.truncated =
+      (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || arrival.fds.size() > kMostFds;
   arrival.lost_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
   return arrival;
 }

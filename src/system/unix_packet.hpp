@@ -15,7 +15,7 @@
 
 namespace photon::system {
 
-// More than any packet of ours carries, so that a sender with too many is seen, not cut.
+// More than any packet of ours carries.
 inline constexpr std::size_t kMostFds = 8;
 
 struct Packet {
@@ -31,11 +31,12 @@ enum class Sent { taken, full, gone, failed };
 Sent try_send(int socket, const Packet& packet) noexcept;
 
 struct Arrival {
-  std::size_t size_bytes = 0;     // 0 on a SOCK_SEQPACKET socket: the other end closed
-  bool truncated = false;         // bytes or descriptors did not fit and are lost
-  bool lost_descriptors = false;  // among them descriptors: this process may have no more
-  std::vector<UniqueFd> fds;
-  std::optional<ucred> sender;  // where the socket has SO_PASSCRED
+  std::size_t size_bytes = 0;  // 0 on a SOCK_SEQPACKET socket: the other end closed
+  // Bytes or descriptors did not fit and are lost, or there are more than kMostFds descriptors.
+  bool truncated = false;
+  bool lost_descriptors = false;  // among what is lost: this process may have no more
+  std::vector<UniqueFd> fds;      // up to twice kMostFds, where credentials leave room for them
+  std::optional<ucred> sender;    // where the socket has SO_PASSCRED
 };
 
 // The next packet. A reset by the other end reads as closed. Nothing, and errno: EAGAIN if none is

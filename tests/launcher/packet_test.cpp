@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
+
+#include "send_descriptors.hpp"
 
 namespace photonrun {
 namespace {
@@ -20,11 +23,18 @@ class LauncherPacket : public testing::Test {
   }
 
   // What the launcher makes of these bytes of a rank.
-  Io said(std::span<const std::byte> bytes) {
-    EXPECT_EQ(photon::system::try_send(ranks_.get(), {.header = bytes, .body = {}, .fds = {}}),
+  Io said(std::span<const std::byte> bytes, std::span<const std::byte> body = {}) {
+    EXPECT_EQ(photon::system::try_send(ranks_.get(), {.header = bytes, .body = body, .fds = {}}),
               photon::system::Sent::taken);
     Packet packet;
     return read_packet(ours_.get(), packet);
+  }
+  // The same of a header that claims so many bytes of body, and of what follows it.
+  Io said(std::size_t claimed_bytes, std::size_t body_bytes) {
+    ph_launch_header header = make_packet({.type = PH_LAUNCH_GATHER}).header;
+    header.body_bytes = static_cast<std::uint32_t>(claimed_bytes);
+    const std::vector<std::byte> body(body_bytes);
+    return said(photon::system::bytes_of(header), body);
   }
 
   Fd ranks_;
@@ -53,14 +63,30 @@ TEST_F(LauncherPacket, what_is_no_whole_packet_is_malformed) {
   const auto header = photon::system::bytes_of(packet.header);
   EXPECT_EQ(said(header), Io::done);
   EXPECT_EQ(said(header.first(header.size() - 1)), Io::malformed);
-  ph_launch_header longer = packet.header;
-  longer.body_bytes = 1;
-  EXPECT_EQ(said(photon::system::bytes_of(longer)), Io::malformed);
   ph_launch_header stranger = packet.header;
   stranger.magic = 1;
   EXPECT_EQ(said(photon::system::bytes_of(stranger)), Io::malformed);
-  const std::vector<std::byte> much(sizeof longer + PH_LAUNCH_MAX_GATHER + 1);
-  EXPECT_EQ(said(much), Io::malformed);
+}
+
+TEST_F(LauncherPacket, of_another_length_than_its_header_says_or_than_the_limit_is_malformed) {
+  constexpr std::size_t kMost = PH_LAUNCH_MAX_GATHER;
+  EXPECT_EQ(said(kMost, kMost), Io::done);
+  EXPECT_EQ(said(1, 0), Io::malformed);
+  EXPECT_EQ(said(0, 1), Io::malformed);
+  EXPECT_EQ(said(kMost + 1, kMost + 1), Io::malformed);
+  EXPECT_EQ(said(kMost, kMost + 2), Io::malformed);  // cut as it is read
+  EXPECT_EQ(said(kMost + 1, kMost + 2), Io::malformed);
+}
+
+TEST_F(LauncherPacket, with_more_descriptors_than_any_of_ours_is_malformed) {
+  const Packet packet = make_packet({.type = PH_LAUNCH_HELLO});
+  const auto header = photon::system::bytes_of(packet.header);
+  Packet got;
+  for (const std::size_t count : {photon::system::kMostFds, photon::system::kMostFds + 1}) {
+    ASSERT_TRUE(photon::test::send_descriptors(ranks_.get(), header, ranks_.get(), count));
+    EXPECT_EQ(read_packet(ours_.get(), got),
+              count > photon::system::kMostFds ? Io::malformed : Io::done);
+  }
 }
 
 TEST_F(LauncherPacket, a_full_socket_is_tried_again) {

@@ -12,7 +12,7 @@
 #include "base/unique_fd.hpp"
 #include "transport/transport.hpp"
 
-namespace photon::transport::test {
+namespace photon::transport {
 
 class StubTransport final : public Transport {
  public:
@@ -89,4 +89,4 @@ class StubSink final : public Sink {
   std::vector<std::uint64_t> done;
 };
 
-}  // namespace photon::transport::test
+}  // namespace photon::transport

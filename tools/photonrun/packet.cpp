@@ -16,8 +16,7 @@ Io read_packet(int socket, Packet& packet) {
   if (arrival->size_bytes == 0) return Io::closed;
   packet.fds = std::move(arrival->fds);
   const std::span<const std::byte> bytes = std::span(buffer).first(arrival->size_bytes);
-  const bool has_header = !arrival->truncated && packet.fds.size() <= system::kMostFds &&
-                          bytes.size() >= sizeof packet.header;
+  const bool has_header = !arrival->truncated && bytes.size() >= sizeof packet.header;
   if (!has_header) return Io::malformed;
   std::memcpy(&packet.header, bytes.data(), sizeof packet.header);
   const std::span<const std::byte> body = bytes.subspan(sizeof packet.header);

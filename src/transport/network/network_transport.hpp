@@ -5,7 +5,9 @@
 // Invariant: a rank never contacted costs one pointer. Reports to the engine are made in poll()
 // only, by news_.
 // Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the Flusher
-// of the transport, under lock_, which every call takes but sleep(), slept(), wake() and leave().
+// of the transport, under lock_. Whatever touches peers, news or refusals takes it. Without it run
+// sleep(), slept(), wake(), leave(), read(), write(), now_ns(), pause(), and what answers with a
+// constant. Each transport says what its sleep_on() does.
 #pragma once
 
 #include <cstddef>

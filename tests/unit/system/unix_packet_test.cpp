@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "send_descriptors.hpp"
+
 namespace photon::system {
 namespace {
 
@@ -121,6 +123,24 @@ TEST(UnixPacket, one_that_does_not_fit_is_marked_truncated) {
   ASSERT_EQ(try_send(ends.a.get(), {.header = as_bytes("123456789")}), Sent::taken);
   std::array<std::byte, 8> buffer;
   EXPECT_TRUE(try_receive(ends.b.get(), buffer)->truncated);
+}
+
+// None of them is lost, so this process may have them: it is the sender that is wrong.
+TEST(UnixPacket, one_with_more_descriptors_than_any_of_ours_is_marked_truncated) {
+  const Ends ends = make_ends(SOCK_SEQPACKET);
+  std::array<std::byte, 8> buffer;
+  for (const std::size_t count : {kMostFds, kMostFds + 1, 2 * kMostFds}) {
+    ASSERT_TRUE(test::send_descriptors(ends.a.get(), as_bytes("x"), ends.a.get(), count));
+    const auto arrival = try_receive(ends.b.get(), buffer);
+    ASSERT_TRUE(arrival);
+    EXPECT_EQ(arrival->truncated, count > kMostFds) << count;
+    EXPECT_FALSE(arrival->lost_descriptors) << count;
+    EXPECT_EQ(arrival->fds.size(), count);
+  }
+  ASSERT_TRUE(test::send_descriptors(ends.a.get(), as_bytes("x"), ends.a.get(), 2 * kMostFds + 1));
+  const auto arrival = try_receive(ends.b.get(), buffer);
+  ASSERT_TRUE(arrival);
+  EXPECT_TRUE(arrival->truncated && arrival->lost_descriptors);
 }
 
 TEST(UnixPacket, a_full_socket_refuses_without_blocking) {

@@ -10,8 +10,6 @@
 namespace photon::transport {
 namespace {
 
-using photon::test::StubTransport;
-
 constexpr std::int64_t kTenMinutesUs = 600'000'000;
 
 TEST(PollSleepers, it_ends_by_a_descriptor_of_either_and_only_its_owner_is_told) {

@@ -15,8 +15,8 @@ namespace photon::transport::mixed::test {
 
 using photon::test::HostsBoot;
 using photon::test::MemoryJob;
-using transport::test::StubSink;
-using transport::test::StubTransport;
+using transport::StubSink;
+using transport::StubTransport;
 
 class MixedStubs : public testing::Test {
  protected:

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
@@ -49,8 +50,11 @@ TEST(InfoHead, of_another_version_is_told_by_both_numbers_whatever_its_length) {
 
 TEST(InfoHead, of_another_length_is_no_info) {
   const Info info = info_of("pxyzcard");
-  for (std::size_t size = 0; size < info.size(); ++size) {
-    const auto checked = check_info_head(kind(), std::span(info).first(size));
+  std::array<std::byte, info.size() + 1> longer{};
+  std::ranges::copy(info, longer.begin());
+  for (std::size_t size = 0; size <= longer.size(); ++size) {
+    if (size == info.size()) continue;
+    const auto checked = check_info_head(kind(), std::span(longer).first(size));
     ASSERT_FALSE(checked) << size;
     EXPECT_EQ(checked.error().status, PH_ERR_PROTOCOL);
     EXPECT_EQ(checked.error().what, "malformed xyz info of " + std::to_string(size) + " bytes");

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "given_time.hpp"
 #include "memory_boot.hpp"
 #include "watchdog.hpp"
 
@@ -28,10 +29,10 @@ base::Config network_config() {
 // Meets nobody by itself.
 class Plain final : public NetworkTransport {
  public:
-  explicit Plain(boot::Boot& boot)
+  explicit Plain(boot::Boot& boot, base::TimeSource time = {})
       : NetworkTransport({.config = network_config(),
                           .boot = boot,
-                          .time = {},
+                          .time = time,
                           .wake = {},
                           .order = NewsQueue::Order::as_it_came,
                           .posts = true}),
@@ -90,6 +91,16 @@ class Plain final : public NetworkTransport {
   void look() {
     side_channel_.begin_look();
     take_messages();
+  }
+  void hear_of(NetworkPeer& peer) {
+    const Entered entered(lock_);
+    tell({.kind = News::Kind::activity, .peer = &peer});
+  }
+  // Whether the side channel is to be looked at; if so, it is.
+  bool looks_at(std::int64_t at_ns) {
+    const bool is_due = side_channel_.is_due(at_ns);
+    if (is_due) look();
+    return is_due;
   }
   void refuse(Refusal why) { refused_.add(why); }
   std::size_t unsettled() const { return unsettled_; }
@@ -269,6 +280,42 @@ TEST_F(CarriedNetwork, wakes_a_sleep_that_was_announced_and_is_drained_behind_it
   EXPECT_EQ(::poll(&wakeup, 1, 0), 1);
   net_.slept(1);
   EXPECT_EQ(::poll(&wakeup, 1, 0), 0);
+}
+
+TEST_F(CarriedNetwork, news_wake_who_has_announced_a_sleep_until_it_is_retracted) {
+  pollfd wakeup{net_.sleep_on().fds[0], POLLIN, 0};
+  net_.announce();
+  ASSERT_TRUE(net_.connect(0));  // which is news: it meets itself
+  EXPECT_EQ(::poll(&wakeup, 1, 0), 1);
+  net_.slept(1);
+  net_.hear_of(*net_.known(0));
+  EXPECT_EQ(::poll(&wakeup, 1, 0), 1);
+  net_.slept(1);
+  net_.retract();
+  net_.hear_of(*net_.known(0));
+  EXPECT_EQ(::poll(&wakeup, 1, 0), 0);
+}
+
+TEST_F(CarriedNetwork, looks_for_the_answer_of_whom_it_has_asked_more_often) {
+  constexpr std::int64_t kUs = 1'000;
+  photon::test::GivenTime time;
+  Plain net(*boot_, time.source());
+  const std::int64_t begin_ns = time.now_ns();
+  EXPECT_TRUE(net.looks_at(begin_ns));
+  EXPECT_FALSE(net.looks_at(begin_ns + 5 * kUs));
+  ASSERT_TRUE(net.connect(1));
+  EXPECT_TRUE(net.looks_at(begin_ns + 5 * kUs));  // for what was sent
+  EXPECT_FALSE(net.looks_at(begin_ns + 9 * kUs));
+  EXPECT_TRUE(net.looks_at(begin_ns + 10 * kUs));
+}
+
+TEST_F(CarriedNetwork, looks_at_the_side_channel_whose_descriptor_has_ended_a_sleep) {
+  constexpr std::int64_t kBeginNs = 1'000'000'000;
+  EXPECT_TRUE(net_.looks_at(kBeginNs));
+  net_.slept(1 | 2);
+  EXPECT_FALSE(net_.looks_at(kBeginNs));
+  net_.slept(4);
+  EXPECT_TRUE(net_.looks_at(kBeginNs));
 }
 
 TEST_F(CarriedNetwork, reaches_memory_of_peers_by_posting_only) {

@@ -79,7 +79,9 @@ TEST_F(CarriedSideChannel, whose_descriptor_wakes_for_nothing_is_left_out_of_a_s
   EXPECT_EQ(without.limit_us, 10'000);
   EXPECT_EQ(channel_.sleep_on(-1).fd, fd);  // the next one waits for it
   for (int i = 0; i < 8; ++i) channel_.slept();
-  EXPECT_EQ(channel_.sleep_on(300).limit_us, 300);
+  const auto short_without = channel_.sleep_on(300);
+  EXPECT_EQ(short_without.fd, -1);
+  EXPECT_EQ(short_without.limit_us, 300);
   for (int i = 0; i < 8; ++i) channel_.slept();
   tell(1);
   EXPECT_EQ(look(), 1u);
