@@ -284,14 +284,14 @@ TEST_F(CarriedNetwork, wakes_a_sleep_that_was_announced_and_is_drained_behind_it
 
 TEST_F(CarriedNetwork, news_wake_who_has_announced_a_sleep_until_it_is_retracted) {
   pollfd wakeup{net_.sleep_on().fds[0], POLLIN, 0};
-  net_.announce();
+  net_.arm();
   ASSERT_TRUE(net_.connect(0));  // which is news: it meets itself
   EXPECT_EQ(::poll(&wakeup, 1, 0), 1);
   net_.slept(1);
   net_.hear_of(*net_.known(0));
   EXPECT_EQ(::poll(&wakeup, 1, 0), 1);
   net_.slept(1);
-  net_.retract();
+  net_.disarm();
   net_.hear_of(*net_.known(0));
   EXPECT_EQ(::poll(&wakeup, 1, 0), 0);
 }
