@@ -14,8 +14,8 @@ MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 5
 MAX_COLUMNS = 100
 
-FOLDERS = ('include', 'src', 'compat', 'netsim', 'simtest', 'tools', 'examples', 'bench', 'tests',
-           'cmake', 'scripts', '.ci')
+FOLDERS = ('include', 'src', 'compat', 'task', 'netsim', 'simtest', 'tools', 'examples', 'bench',
+           'tests', 'cmake', 'scripts', '.ci')
 CPP = ('.h', '.hpp', '.c', '.cpp')
 OTHER = ('.py', '.cmake', '.sh', '.map', '')
 
@@ -75,7 +75,7 @@ def check_functions(tree, path, text):
 def check_atomics(tree, path, code):
     # tools/ and bench/ may measure what the machine does without the library.
     place = path.relative_to(tree.root).parts
-    watched = ('src', 'compat', 'include', 'examples', 'netsim')
+    watched = ('src', 'compat', 'task', 'include', 'examples', 'netsim')
     if place[0] not in watched or place[:2] == ('src', 'sync'):
         return
     for match in ATOMICS.finditer(code):
@@ -134,7 +134,7 @@ def check_quiet(tree, path, code):
 
 def check_header_opening(tree, path, text):
     place = path.relative_to(tree.root).parts
-    is_internal = place[0] in ('src', 'compat', 'netsim') and path.suffix == '.hpp'
+    is_internal = place[0] in ('src', 'compat', 'task', 'netsim') and path.suffix == '.hpp'
     if is_internal and not text.startswith('//'):
         tree.find(path, 1, 'header', 'open with purpose, invariant and owner')
 
@@ -172,6 +172,9 @@ def check_unit_tests(tree):
         seen[path.name] = path
         if not (tree.root / 'tests/unit' / f'{path.stem}_test.cpp').exists():
             tree.find(path, 1, 'unit-test', f'tests/unit/{path.stem}_test.cpp is missing')
+    for path in sorted((tree.root / 'task').rglob('*.cpp')):
+        if not (tree.root / 'tests/task' / f'{path.stem}_test.cpp').exists():
+            tree.find(path, 1, 'unit-test', f'tests/task/{path.stem}_test.cpp is missing')
 
 
 def check(root):
