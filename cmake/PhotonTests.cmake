@@ -112,7 +112,7 @@ function(photon_shortage target)
 endfunction()
 
 # photon_unit_suites(TIMEOUT seconds): tests/unit mirrors src/; a suite unit_<layer> for each layer,
-# with the layer as its label.
+# with the layer as its label. unit/task has the tests of task/, which is a library of its own.
 function(photon_unit_suites)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_CURRENT_SOURCE_DIR}/unit/*)
   foreach(folder IN LISTS folders)
@@ -126,6 +126,9 @@ function(photon_unit_suites)
     endif()
     target_include_directories(photon_unit_${layer}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit)
     photon_shortage(photon_unit_${layer}_tests)
+    if(layer STREQUAL "task")
+      target_link_libraries(photon_unit_task_tests PRIVATE photon_task_internal)
+    endif()
   endforeach()
 endfunction()
 

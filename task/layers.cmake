@@ -1,0 +1,4 @@
+# The layers of photon_task, lowest first (docs/tasks.md, "Files"). Of src/ they have the atomics
+# alone. Read by the build and by the check alone.
+photon_layer(task/pool  OUTSIDE LIBRARY task USES sync)
+photon_layer(task/queue OUTSIDE LIBRARY task USES task/pool sync)
