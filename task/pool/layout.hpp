@@ -41,6 +41,9 @@ struct WireWord {
 };
 static_assert(sizeof(WireWord) == 8);
 inline constexpr std::uint8_t kAnyPe = 255;
+// Flags of a wire word.
+inline constexpr std::uint8_t kRelay =
+    1;  // the library's own: it is passed on (task/run/relay.hpp)
 
 struct Message {
   std::uint64_t link;        // the next one of whatever queue holds it

@@ -12,7 +12,7 @@
 namespace photon::task {
 namespace {
 
-struct Pe {
+struct Post {
   Message& make(std::uint32_t source, std::uint32_t number) {
     Message& message = *pool.alloc(8);
     message.source = source;
@@ -25,7 +25,7 @@ struct Pe {
 };
 
 TEST(TaskInbox, what_came_first_is_served_first) {
-  Pe pe;
+  Post pe;
   EXPECT_EQ(pe.inbox.pop(), nullptr);
   EXPECT_FALSE(pe.inbox.take());
   for (std::uint32_t i = 0; i < 3; ++i) EXPECT_FALSE(pe.inbox.push(pe.make(0, i)));
@@ -45,7 +45,7 @@ TEST(TaskInbox, what_came_first_is_served_first) {
 }
 
 TEST(TaskInbox, exactly_one_push_wakes_a_sleeper) {
-  Pe pe;
+  Post pe;
   EXPECT_TRUE(pe.inbox.try_sleep());
   EXPECT_TRUE(pe.inbox.push(pe.make(0, 0)));
   EXPECT_FALSE(pe.inbox.push(pe.make(0, 1)));
@@ -57,7 +57,7 @@ TEST(TaskInbox, exactly_one_push_wakes_a_sleeper) {
 }
 
 TEST(TaskInbox, who_rises_by_itself_is_not_woken) {
-  Pe pe;
+  Post pe;
   EXPECT_TRUE(pe.inbox.try_sleep());
   pe.inbox.rise();
   EXPECT_FALSE(pe.inbox.take());
