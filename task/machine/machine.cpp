@@ -190,6 +190,7 @@ ph_status Machine::on_message(void* user, const ph_am_message* came, ph_am_landi
   Machine& self = *static_cast<Machine*>(user);
   if (came->payload_bytes < sizeof(WireWord)) return PH_ERR_PROTOCOL;
   const std::uint64_t body_bytes = came->payload_bytes - sizeof(WireWord);
+  if (body_bytes > SizeClass::kMostBytes - kFrontBytes) return PH_ERR_PROTOCOL;  // it lies
   Message* message = self.config_.pool->alloc(body_bytes);
   if (message == nullptr)
     die("there is no memory for a message of %llu bytes from process %u: send less at a time",
