@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <vector>
 
 #include "rounds.hpp"
@@ -107,6 +108,62 @@ TEST(TaskSend, a_message_to_another_process_runs_there_once) {
   });
   EXPECT_EQ(met[0] + met[1], 0u);
   EXPECT_EQ(met[2] + met[3], 1u);
+}
+
+// A tree of tasks that spreads at random, by every kind of send; its leaves report to PE 0.
+TEST(TaskSend, a_random_fan_out_loses_and_doubles_nothing) {
+  constexpr std::uint64_t kDepth = photon::test::rounds(11, 7);
+  for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+    TaskJob job(2, 3);
+    job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+      std::mt19937 random(seed * 100 + place.pe);
+      std::uint64_t left = std::uint64_t{1} << kDepth;
+      std::int32_t value = 0;
+      const auto send_on = [&](ph_task_pe* one, ph_task_message* message) {
+        value = static_cast<std::int32_t>(random());
+        const ph_task_priority priority{PH_TASK_INT_LIFO, 32, &value};
+        switch (random() % 5) {
+          case 0: return ph_task_enqueue(one, message, &priority);
+          case 1: return ph_task_enqueue_node(one, message, &priority);
+          case 2: return ph_task_send_node(one, random() % place.processes, message);
+          default: return ph_task_send(one, random() % place.pes, message);
+        }
+      };
+      Function spread = [&](ph_task_pe* one, ph_task_message* message) {
+        const std::uint64_t depth = value_of(message);
+        EXPECT_EQ(ph_task_free(one, message), PH_OK);
+        for (int child = 0; child < 2 && depth != 0; ++child) {
+          const std::uint64_t size = random() % 50 == 0 ? 60'000 : 8 + random() % 500;
+          EXPECT_EQ(send_on(one, make(one, 0, depth - 1, size)), PH_OK);
+        }
+        if (depth == 0) {
+          EXPECT_EQ(ph_task_send(one, 0, make(one, 1, 0)), PH_OK);
+        }
+      };
+      Function count = [&](ph_task_pe* one, ph_task_message* message) {
+        if (--left != 0) {
+          EXPECT_EQ(ph_task_free(one, message), PH_OK);
+          return;
+        }
+        ph_task_set_handler(message, 2);
+        EXPECT_EQ(ph_task_broadcast(one, message, PH_TASK_WITH_SELF), PH_OK);
+      };
+      Function stop = [](ph_task_pe* one, ph_task_message* message) {
+        ph_task_free(one, message);
+        ph_task_stop(one);
+      };
+      enroll(pe, spread);
+      enroll(pe, count);
+      enroll(pe, stop);
+      ASSERT_EQ(ph_task_agree(pe), PH_OK);
+      if (place.pe == 0) {
+        ASSERT_EQ(ph_task_send(pe, 0, make(pe, 0, kDepth)), PH_OK);
+      }
+      ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+      EXPECT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+      EXPECT_EQ(left, place.pe == 0 ? 0 : std::uint64_t{1} << kDepth);
+    });
+  }
 }
 
 }  // namespace
