@@ -20,7 +20,7 @@ struct Office {
   ProcessQueue queue{4};
 };
 
-Priority of_int(std::int32_t value) { return *priority_of(PriorityKind::number, 32, &value); }
+Priority int_priority(std::int32_t value) { return *priority_of(PriorityKind::number, 32, &value); }
 
 TEST(TaskProcessQueue, what_came_first_is_taken_first) {
   Office office;
@@ -35,13 +35,13 @@ TEST(TaskProcessQueue, what_came_first_is_taken_first) {
 TEST(TaskProcessQueue, a_priority_is_taken_only_before_a_worse_one) {
   Office office;
   const auto fifo = PriorityQueue::Place::fifo;
-  office.queue.push(office.make(5), of_int(5), fifo);
-  const Priority four = of_int(4), five = of_int(5), six = of_int(6);
+  office.queue.push(office.make(5), int_priority(5), fifo);
+  const Priority four = int_priority(4), five = int_priority(5), six = int_priority(6);
   EXPECT_EQ(office.queue.pop_before(&four), nullptr);
   EXPECT_EQ(office.queue.pop_before(&five), nullptr) << "of equals the PE's own comes first";
   EXPECT_EQ(office.queue.pop_before(&six)->target, 5u);
   EXPECT_FALSE(office.queue.has_prioritized());
-  office.queue.push(office.make(7), of_int(7), fifo);
+  office.queue.push(office.make(7), int_priority(7), fifo);
   EXPECT_EQ(office.queue.pop_before(nullptr)->target, 7u);
   EXPECT_TRUE(office.queue.is_empty());
 }
@@ -52,7 +52,7 @@ TEST(TaskProcessQueue, each_push_chooses_one_sleeper_and_none_twice) {
   EXPECT_TRUE(office.queue.begin_sleep(3));
   const std::uint32_t one = office.queue.push(office.make(0));
   const std::uint32_t other =
-      office.queue.push(office.make(1), of_int(0), PriorityQueue::Place::fifo);
+      office.queue.push(office.make(1), int_priority(0), PriorityQueue::Place::fifo);
   EXPECT_EQ(one + other, 4u) << "each of the two once";
   EXPECT_EQ(office.queue.push(office.make(2)), kNobody);
 }
@@ -62,7 +62,7 @@ TEST(TaskProcessQueue, nobody_falls_asleep_over_a_message) {
   office.queue.push(office.make(0));
   EXPECT_FALSE(office.queue.begin_sleep(0));
   office.queue.pop();
-  office.queue.push(office.make(0), of_int(0), PriorityQueue::Place::lifo);
+  office.queue.push(office.make(0), int_priority(0), PriorityQueue::Place::lifo);
   EXPECT_FALSE(office.queue.begin_sleep(0));
   EXPECT_EQ(office.queue.push(office.make(1)), kNobody) << "who did not fall asleep is not woken";
 }
