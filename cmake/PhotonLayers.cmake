@@ -1,12 +1,13 @@
 # Layers: one object library per folder of src/, and the check that includes only go downward.
 #
-#   photon_layer(NAME [OUTSIDE | LIBRARY library] [SOURCES files...] USES layers...)
+#   photon_layer(NAME [OUTSIDE] [LIBRARY library] [SOURCES files...] USES layers...)
 #
 # USES names what the layer may include; what those use comes with them. SOURCES defaults to every
 # .cpp of the folder. OUTSIDE: it lies beside src/, stands on the installed headers, and may include
 # what USES names and no more. LIBRARY: it lies beside src/ and belongs to a library of its own,
 # whose objects are in the property PHOTON_OBJECTS_<library>; it is checked, but not built, where
-# PHOTON_LIBRARIES_OFF names the library. Works in script mode as well (cmake/CheckLayers.cmake),
+# PHOTON_LIBRARIES_OFF names the library. Both: of a library of its own that stands on the installed
+# headers. Works in script mode as well (cmake/CheckLayers.cmake),
 # where it only checks.
 
 # The layer that owns an include path such as transport/shm/ring.hpp: the longest name that fits.
@@ -176,6 +177,10 @@ function(photon_layer name)
   add_library(${target} OBJECT ${sources})
   if(layer_LIBRARY)
     photon_library_layer(${target} ${layer_LIBRARY})
+    if(layer_OUTSIDE)
+      target_include_directories(${target} PRIVATE
+        ${PHOTON_SOURCE_ROOT}/src ${PHOTON_SOURCE_ROOT}/include)
+    endif()
     return()
   endif()
   target_include_directories(${target} PRIVATE

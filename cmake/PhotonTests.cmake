@@ -142,8 +142,9 @@ function(photon_shortage target)
 endfunction()
 
 # photon_unit_suites(TIMEOUT seconds): tests/unit mirrors src/; a suite unit_<layer> for each layer,
-# with the layer as its label. What services, schedules and the wire are made of knows no threads:
-# the engine's lock stands around each call of it. The suites of the engine show that it does.
+# with the layer as its label; unit/task has the tests of task/, which is a library of its own. What
+# services, schedules and the wire are made of knows no threads: the engine's lock stands around
+# each call of it. The suites of the engine show that it does.
 function(photon_unit_suites)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_CURRENT_SOURCE_DIR}/unit/*)
   foreach(folder IN LISTS folders)
@@ -161,6 +162,10 @@ function(photon_unit_suites)
     endif()
     target_include_directories(photon_unit_${layer}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit)
     photon_shortage(photon_unit_${layer}_tests)
+    if(layer STREQUAL "task")
+      get_property(objects GLOBAL PROPERTY PHOTON_OBJECTS_task)
+      target_sources(photon_unit_task_tests PRIVATE ${objects})
+    endif()
   endforeach()
 endfunction()
 

@@ -35,6 +35,9 @@ photon_layer(stream        USES base)
 # The classic API: a client of the ABI within the library. Of src/ it has the atomics alone.
 photon_layer(compat OUTSIDE USES sync)
 
+# Message-driven tasks, a library of their own.
+include(${PHOTON_SOURCE_ROOT}/task/layers.cmake)
+
 # The network simulator, a library of its own.
 include(${PHOTON_SOURCE_ROOT}/netsim/layers.cmake)
 

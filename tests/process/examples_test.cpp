@@ -272,5 +272,15 @@ TEST_P(Rewind, a_second_loss_ends_the_job_in_words) {
 INSTANTIATE_TEST_SUITE_P(Over, Rewind, testing::Values("shm", "tcp"),
                          [](const auto& test) { return std::string(test.param); });
 
+TEST(TaskRing, tokens_of_all_sizes_go_round_through_two_pes_of_two_processes) {
+  const CommandResult result = run_command(example(2, "task_ring --pes 2 --laps 50"));
+  ASSERT_EQ(result.exit_status, 0) << result.output;
+  // 7 tokens for 50 laps; one hop more each until they are home at PE 0, and a message that stops.
+  for (const char* line :
+       {"PE 0 of 4: 358 tasks, 0 with wrong bytes", "PE 1 of 4: 358 tasks, 0 with wrong bytes",
+        "PE 2 of 4: 351 tasks, 0 with wrong bytes", "PE 3 of 4: 351 tasks, 0 with wrong bytes"})
+    EXPECT_NE(result.output.find(line), std::string::npos) << result.output;
+}
+
 }  // namespace
 }  // namespace photon::test

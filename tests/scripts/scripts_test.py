@@ -82,6 +82,11 @@ class Test(unittest.TestCase):
             self.assertIn('gtest_filter', planned('--only', 'file', file))
         self.assertGreaterEqual(planned('--only', 'file', *files).count('gtest_filter'), len(files))
 
+    def test_tasks_stand_on_the_atomics(self):
+        self.assertIn("photon_unit_task_tests '--gtest_filter=TaskRelay.*",
+                      planned('task/run/relay.cpp'))
+        self.assertIn('task', planned('src/sync/policy.cpp').splitlines()[-1])
+
     def test_each_label_is_that_of_a_suite(self):
         labels = (ROOT / 'tests/CMakeLists.txt').read_text() + ' '.join(
             folder.name for folder in (ROOT / 'tests/unit').iterdir() if folder.is_dir())

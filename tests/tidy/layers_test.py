@@ -19,6 +19,8 @@ def check(files):
         shutil.copy(ROOT / 'src/layers.cmake', Path(folder, 'src'))
         Path(folder, 'netsim').mkdir()
         shutil.copy(ROOT / 'netsim/layers.cmake', Path(folder, 'netsim'))
+        Path(folder, 'task').mkdir()
+        shutil.copy(ROOT / 'task/layers.cmake', Path(folder, 'task'))
         for name, text in files.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,6 +69,12 @@ class Layers(unittest.TestCase):
 
     def test_the_engine_sees_no_backend(self):
         self.assert_refused('src/engine/a.cpp', '"transport/shm/arena.hpp"', 'layer engine may not')
+
+    def test_tasks_have_the_atomics_alone(self):
+        self.assert_accepted('task/queue/a.cpp', '"task/pool/layout.hpp"')
+        self.assert_accepted('task/queue/a.cpp', '"sync/mpsc_queue.hpp"')
+        self.assert_refused('task/pool/a.cpp', '"task/queue/inbox.hpp"', 'layer task/pool may not')
+        self.assert_refused('task/pool/a.cpp', '"base/result.hpp"', 'layer task/pool may not')
 
     def test_the_network_simulator_is_a_library_of_its_own(self):
         self.assert_accepted('netsim/net/a.cpp', '"netsim/queue/event.hpp"')

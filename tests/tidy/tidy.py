@@ -162,7 +162,7 @@ def check_clock(tree, path, code):
 def check_atomics(tree, path, code):
     # tools/ and bench/ may measure what the machine does without the library.
     place = path.relative_to(tree.root).parts
-    watched = ('src', 'compat', 'include', 'examples', 'netsim')
+    watched = ('src', 'compat', 'task', 'include', 'examples', 'netsim')
     if place[0] not in watched or place[:2] == ('src', 'sync'):
         return
     for match in ATOMICS.finditer(code):
@@ -221,7 +221,7 @@ def check_quiet(tree, path, code):
 
 def check_header_opening(tree, path, text):
     place = path.relative_to(tree.root).parts
-    is_internal = place[0] in ('src', 'compat', 'netsim') and path.suffix == '.hpp'
+    is_internal = place[0] in ('src', 'compat', 'task', 'netsim') and path.suffix == '.hpp'
     if is_internal and not text.startswith('//'):
         tree.find(path, 1, 'header', 'open with purpose, invariant and owner')
 
@@ -280,15 +280,17 @@ def check_retired(tree, path, text, retired):
 
 def check_unit_tests(tree):
     seen = {}
-    for path in sorted((tree.root / 'src').rglob('*.cpp')):
-        if path.name in seen:
-            other = seen[path.name].relative_to(tree.root)
-            tree.find(path, 1, 'unit-test', f'{path.name} is also the name of {other}')
-        seen[path.name] = path
-        layer = path.parent.relative_to(tree.root / 'src')
-        test = Path('tests/unit') / layer / f'{path.stem}_test.cpp'
-        if not (tree.root / test).exists():
-            tree.find(path, 1, 'unit-test', f'{test} is missing')
+    # tests/unit mirrors src/, and has the libraries beside it by the names of their folders.
+    for top, base in (('src', 'src'), ('task', '.')):
+        for path in sorted((tree.root / top).rglob('*.cpp')):
+            if path.name in seen:
+                other = seen[path.name].relative_to(tree.root)
+                tree.find(path, 1, 'unit-test', f'{path.name} is also the name of {other}')
+            seen[path.name] = path
+            layer = path.parent.relative_to(tree.root / base)
+            test = Path('tests/unit') / layer / f'{path.stem}_test.cpp'
+            if not (tree.root / test).exists():
+                tree.find(path, 1, 'unit-test', f'{test} is missing')
 
 
 def tested_elsewhere(tree):

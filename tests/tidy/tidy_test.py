@@ -194,6 +194,8 @@ class Rules(unittest.TestCase):
         self.assert_fires('unit-test', {
             'tests/unit/base/x_test.cpp': None, 'tests/unit/sync/x_test.cpp': '\n'})
         self.assert_fires('unit-test', {'src/wire/x.cpp': GOOD_CPP})  # one test file for two
+        self.assert_fires('unit-test', {'task/pool/y.cpp': GOOD_CPP})
+        self.assert_silent({'task/pool/y.cpp': GOOD_CPP, 'tests/unit/task/pool/y_test.cpp': '\n'})
 
     def test_own_test(self):
         for file, test in (('compat/y.cpp', 'tests/compat/y_test.cpp'),

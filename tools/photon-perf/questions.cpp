@@ -52,6 +52,7 @@ constexpr Question kQuestions[] = {
     {"busy-receiver", "a put to a rank that computes between its probes", 2, 1, ask_busy_receiver},
     {"threads", "8-byte puts a second of several threads, on own lanes and on one", 2, 0,
      ask_threads},
+    {"task-rate", "tasks a second of one PE, with and without priorities", 2, 0, ask_task_rate},
     {"ledger-full", "a sender that never stops, a receiver that sleeps", 2, 0, ask_ledger_full},
     {"overflow", "notifications to a rank that sleeps, from ranks that fall silent", 2, 0,
      ask_overflow, true},

@@ -1,0 +1,35 @@
+// What the calls of <photon/task.h> have in common: handles and their checks.
+// Invariant: a message that passed is of a pool, held by its caller and in no queue, as far as its
+// mark and its count can tell.
+// Owner: none (functions).
+#pragma once
+
+#include <photon/task.h>
+
+#include "task/run/pe.hpp"
+
+namespace photon::task {
+
+inline Pe& of(ph_task_pe* pe) noexcept { return *reinterpret_cast<Pe*>(pe); }
+inline const Pe& of(const ph_task_pe* pe) noexcept { return *reinterpret_cast<const Pe*>(pe); }
+inline ph_task_pe* handle(Pe* pe) noexcept { return reinterpret_cast<ph_task_pe*>(pe); }
+inline Message& of(ph_task_message* message) noexcept {
+  return *reinterpret_cast<Message*>(message);
+}
+inline const Message& of(const ph_task_message* message) noexcept {
+  return *reinterpret_cast<const Message*>(message);
+}
+inline ph_task_message* handle(Message* message) noexcept {
+  return reinterpret_cast<ph_task_message*>(message);
+}
+
+// Why a message that is_held() refuses is none: the words, and the status.
+[[gnu::cold]] ph_status refuse(Pe& pe, const char* call, const ph_task_message* message) noexcept;
+
+inline bool is_held(const ph_task_message* message) noexcept {
+  if (message == nullptr) return false;
+  const Chunk& chunk = chunk_of(of(message));
+  return (chunk.mark == Mark::live || chunk.mark == Mark::embedded) && chunk.is_queued == 0;
+}
+
+}  // namespace photon::task

@@ -1,0 +1,7 @@
+# The layers of photon_task, lowest first (docs/tasks.md, "Files"). Of src/ they have the atomics
+# alone. Read by the build and by the check alone.
+photon_layer(task/pool  OUTSIDE LIBRARY task USES sync)
+photon_layer(task/queue OUTSIDE LIBRARY task USES task/pool sync)
+photon_layer(task/machine OUTSIDE LIBRARY task USES task/pool)
+photon_layer(task/run   OUTSIDE LIBRARY task USES task/pool task/queue task/machine sync)
+photon_layer(task/api   OUTSIDE LIBRARY task USES task/pool task/queue task/machine task/run sync)

@@ -1,0 +1,233 @@
+#include "task/machine/machine.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace photon::task {
+
+namespace {
+
+bool is_lost(ph_status status) noexcept { return status < 0 && status != PH_ERR_MEMORY; }
+
+}  // namespace
+
+void Machine::die(const char* format, ...) noexcept {
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::fputs("photon task: ", stderr);
+  std::vfprintf(stderr, format, arguments);  // NOLINT(clang-analyzer-valist.Uninitialized)
+  std::fputs("\n", stderr);
+  va_end(arguments);
+  std::abort();
+}
+
+ph_status Machine::close() noexcept {
+  if (lane_ == nullptr) return PH_OK;
+  for (const ph_rank process : targets_)
+    for (Message* message = waiting_[process].first; message != nullptr;) {
+      Message* next = named(message->link);
+      config_.pool->free(*message);
+      message = next;
+    }
+  targets_.clear();
+  ph_context* lane = lane_;
+  lane_ = nullptr;
+  return ph_lane_close(lane);
+}
+
+ph_status Machine::open(ph_context* lane) noexcept {
+  try {
+    waiting_.resize(ph_size_of(lane));
+    targets_.reserve(ph_size_of(lane));
+  } catch (...) {
+    return PH_ERR_MEMORY;
+  }
+  const ph_status status = ph_am_register(lane, kId, on_message, this);
+  if (status == PH_OK) lane_ = lane;
+  return status;
+}
+
+ph_status Machine::post(const Message& message, ph_rank process) noexcept {
+  const std::uint64_t bytes = wire_bytes(message);
+  if (bytes <= PH_AM_SMALL_BYTES)
+    return ph_am_send_small(lane_, process, kId, {&message.wire, bytes});
+  const std::uint64_t address = name_of(&message);
+  ph_am_args args{};
+  args.size = sizeof args;
+  args.id = kId;
+  args.payload = &message.wire;
+  args.payload_bytes = bytes;
+  if (is_lent(message))
+    args.local = {&address, sizeof address};
+  else
+    args.flags = PH_NO_LCE;
+  return ph_am_send(lane_, process, &args);
+}
+
+ph_status Machine::send(Message& message, ph_rank process) noexcept {
+  if (waiting_[process].first != nullptr) {
+    append(message, process);
+    return PH_OK;
+  }
+  const ph_status status = post(message, process);
+  if (status == PH_OK) {
+    if (is_lent(message))
+      ++lent_;
+    else
+      config_.pool->free(message);
+    return PH_OK;
+  }
+  if (is_lost(status)) {
+    drop(message);
+    return status;
+  }
+  append(message, process);
+  return PH_OK;
+}
+
+ph_status Machine::send_copy(const Message& message, ph_rank process) noexcept {
+  if (!is_lent(message) && waiting_[process].first == nullptr) {
+    const ph_status status = post(message, process);
+    if (status == PH_OK) return PH_OK;
+    if (is_lost(status)) {
+      ++dropped_;
+      return status;
+    }
+  }
+  Message* copy = config_.pool->alloc(message.size_bytes);
+  if (copy == nullptr) return PH_ERR_MEMORY;
+  std::memcpy(&copy->wire, &message.wire, wire_bytes(message));
+  return send(*copy, process);
+}
+
+void Machine::drop(Message& message) noexcept {
+  ++dropped_;
+  config_.pool->free(message);
+}
+
+void Machine::append(Message& message, ph_rank process) noexcept {
+  ++waited_;
+  message.link = 0;
+  Waiting& waiting = waiting_[process];
+  if (waiting.first == nullptr) {
+    waiting.first = &message;
+    targets_.push_back(process);
+  } else {
+    waiting.last->link = name_of(&message);
+  }
+  waiting.last = &message;
+}
+
+bool Machine::send_waiting() noexcept {
+  bool moved = false;
+  for (std::size_t i = 0; i < targets_.size();) {
+    moved |= send_waiting_to(targets_[i]);
+    if (waiting_[targets_[i]].first != nullptr) {
+      ++i;
+      continue;
+    }
+    targets_[i] = targets_.back();
+    targets_.pop_back();
+  }
+  return moved;
+}
+
+bool Machine::send_waiting_to(ph_rank process) noexcept {
+  Waiting& waiting = waiting_[process];
+  bool moved = false;
+  while (waiting.first != nullptr) {
+    Message& message = *waiting.first;
+    Message* next = named(message.link);
+    const bool lent = is_lent(message);
+    const ph_status status = post(message, process);
+    if (status == PH_AGAIN || status == PH_ERR_MEMORY) break;
+    waiting.first = next;
+    moved = true;
+    if (status != PH_OK)
+      drop(message);
+    else if (lent)
+      ++lent_;
+    else
+      config_.pool->free(message);
+  }
+  return moved;
+}
+
+// Lent messages come back by their ids; an id of 0 says that a message was refused.
+bool Machine::take_ends() noexcept {
+  for (unsigned i = 0; i < kProbes; ++i) {
+    const ph_u64_completion end = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER);
+    if (end.kind == 0) return i != 0;
+    if (end.kind != PH_LOCAL) continue;
+    if (end.status != PH_OK) ++dropped_;
+    if (end.id == 0) continue;
+    --lent_;
+    config_.pool->free(*named(end.id));
+  }
+  return true;
+}
+
+bool Machine::progress() noexcept {
+  const std::uint64_t arrived = arrived_;
+  bool moved = take_ends();
+  if (!targets_.empty()) moved |= send_waiting();
+  return moved || arrived != arrived_;
+}
+
+// When nobody can send any more it does not sleep: then the others of the process are what is left
+// to wait for, and the core is theirs.
+void Machine::wait(std::int64_t timeout_us) noexcept {
+  if (has_waiting() && timeout_us > kWhileWaitingUs) timeout_us = kWhileWaitingUs;
+  const ph_query ends{PH_ANY_RANK, PH_EITHER, nullptr};
+  if (ph_wait(lane_, ends, timeout_us) >= 0) return;
+  std::this_thread::yield();
+}
+
+ph_status Machine::on_message(void* user, const ph_am_message* came, ph_am_landing* landing) {
+  Machine& self = *static_cast<Machine*>(user);
+  if (came->payload_bytes < sizeof(WireWord)) return PH_ERR_PROTOCOL;
+  const std::uint64_t body_bytes = came->payload_bytes - sizeof(WireWord);
+  if (body_bytes > SizeClass::kMostBytes - kFrontBytes) return PH_ERR_PROTOCOL;  // it lies
+  Message* message = self.config_.pool->alloc(body_bytes);
+  if (message == nullptr)
+    die("there is no memory for a message of %llu bytes from process %u: send less at a time",
+        static_cast<unsigned long long>(body_bytes), came->source);
+  if (came->payload != nullptr) {
+    std::memcpy(&message->wire, came->payload, came->payload_bytes);
+    return self.arrive(*message, came->source);
+  }
+  landing->buffer = &message->wire;
+  landing->buffer_bytes = came->payload_bytes;
+  landing->done = on_landed;
+  landing->argument = message;
+  // The landing knows its message, and the message its machine.
+  message->link = reinterpret_cast<std::uintptr_t>(&self);
+  return PH_OK;
+}
+
+ph_status Machine::on_landed(void* user, const ph_am_message* came, const ph_am_part* part) {
+  Message& message = *static_cast<Message*>(user);
+  Machine& self = *reinterpret_cast<Machine*>(static_cast<std::uintptr_t>(message.link));
+  if (part->status == PH_OK) return self.arrive(message, came->source);
+  self.drop(message);
+  return PH_OK;
+}
+
+// What a peer sent is checked before it is anything.
+ph_status Machine::arrive(Message& message, ph_rank process) noexcept {
+  const WireWord& wire = message.wire;
+  const bool is_for_one = wire.target < config_.pes || wire.target == kAnyPe;
+  if (!is_for_one || wire.source >= config_.pes || wire.flags > kRelay || wire.zero != 0) {
+    drop(message);
+    return PH_ERR_PROTOCOL;
+  }
+  message.source = process * config_.pes + wire.source;
+  ++arrived_;
+  config_.receiver.arrived(config_.receiver.user, message);
+  return PH_OK;
+}
+
+}  // namespace photon::task

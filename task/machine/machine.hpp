@@ -1,0 +1,112 @@
+// What one PE has of the network: a lane of its process, by which its messages leave and come
+// (docs/tasks.md, "Sending").
+//
+//   send: room, at most `carried_bytes_` --> copied, its block is free
+//         room, larger --> lent -- read by the target, or it is lost --> free
+//         no room, or others wait --> waits for its target, in order -- progress() --> as above
+//   come: in the ring --> copied to a block of the pool --> arrived
+//         larger --> a block is its landing -- all is there --> arrived
+//
+// Invariant: what waits for a target was sent before whatever is sent to it from now on. A lent
+// message is of nobody else until its local id, which is its address, was probed.
+// Owner: the PE, whose thread makes every call but wake(). No other thread serves its lane.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "task/pool/pool.hpp"
+
+namespace photon::task {
+
+// A message as it came: its wire word was checked, `source` is set. It is the receiver's.
+struct Receiver {
+  void (*arrived)(void* user, Message& message) noexcept;
+  void* user;
+};
+
+struct MachineConfig {
+  std::uint64_t carried_bytes;  // am_carried_max
+  std::uint32_t pes;            // of each process
+  Pool* pool;
+  Receiver receiver;
+};
+
+class Machine {
+ public:
+  explicit Machine(const MachineConfig& config) : config_(config) {}
+  ~Machine() { static_cast<void>(close()); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // Takes the lane, until close(). Before a barrier of all processes; then messages
+  // may come. Not PH_OK: the words are the context's; the lane is the caller's.
+  ph_status open(ph_context* lane) noexcept;
+  // What waits is freed, and the lane is gone. Status of ph_lane_close().
+  ph_status close() noexcept;
+  ph_context* lane() const noexcept { return lane_; }
+
+  // Gives the message away, whatever the status: PH_ERR_PEER and the like say that it was freed,
+  // for its target is lost.
+  ph_status send(Message& message, ph_rank process) noexcept;
+  // Copies it: at the call where there is room. PH_ERR_MEMORY: nothing was sent.
+  ph_status send_copy(const Message& message, ph_rank process) noexcept;
+
+  // Serves peers, takes what has come, and tries what waits. True: something was moved.
+  bool progress() noexcept;
+  // Until something may have come, wake() was called, or the time is over.
+  void wait(std::int64_t timeout_us) noexcept;
+  void wake() noexcept { static_cast<void>(ph_wake(lane_)); }
+
+  bool has_waiting() const noexcept { return !targets_.empty(); }
+  bool has_lent() const noexcept { return lent_ != 0; }
+  std::uint64_t waited() const noexcept { return waited_; }
+  std::uint64_t dropped() const noexcept { return dropped_; }
+
+  // Says why, and ends the process: for a task that would be lost.
+  [[noreturn]] static void die(const char* format, ...) noexcept
+      __attribute__((format(printf, 1, 2)));
+
+ private:
+  static constexpr std::uint32_t kId = 0x5461;
+  static constexpr unsigned kProbes = 64;
+  static constexpr std::int64_t kWhileWaitingUs = 50;
+
+  // What waits for a process, by the links of the messages.
+  struct Waiting {
+    Message* first = nullptr;
+    Message* last = nullptr;
+  };
+
+  static ph_status on_message(void* user, const ph_am_message* came, ph_am_landing* landing);
+  static ph_status on_landed(void* user, const ph_am_message* came, const ph_am_part* part);
+
+  static std::uint64_t wire_bytes(const Message& message) noexcept {
+    return sizeof(WireWord) + message.size_bytes;
+  }
+  // PH_AGAIN: no room. PH_OK of a message that is lent: the caller has it no more.
+  ph_status post(const Message& message, ph_rank process) noexcept;
+  bool is_lent(const Message& message) const noexcept {
+    return wire_bytes(message) > config_.carried_bytes;
+  }
+  // A message to a process that is lost, or could not be sent.
+  void drop(Message& message) noexcept;
+  void append(Message& message, ph_rank process) noexcept;
+  bool send_waiting() noexcept;
+  bool send_waiting_to(ph_rank process) noexcept;
+  bool take_ends() noexcept;
+  ph_status arrive(Message& message, ph_rank process) noexcept;
+
+  MachineConfig config_;
+  ph_context* lane_ = nullptr;
+  std::vector<Waiting> waiting_;  // of each process
+  std::vector<ph_rank> targets_;  // those for which something waits; room for all
+  std::uint64_t lent_ = 0;
+  std::uint64_t waited_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t arrived_ = 0;
+};
+
+}  // namespace photon::task

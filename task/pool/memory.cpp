@@ -1,0 +1,23 @@
+#include "task/pool/memory.hpp"
+
+#include <new>
+
+#include "task/pool/layout.hpp"
+
+namespace photon::task {
+
+namespace {
+
+void* take(void* /*user*/, std::size_t size_bytes) noexcept {
+  return ::operator new(size_bytes, std::align_val_t{kLineBytes}, std::nothrow);
+}
+
+void give(void* /*user*/, void* base, std::size_t /*size_bytes*/) noexcept {
+  ::operator delete(base, std::align_val_t{kLineBytes});
+}
+
+}  // namespace
+
+Memory heap_memory() noexcept { return {take, give, nullptr}; }
+
+}  // namespace photon::task

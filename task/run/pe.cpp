@@ -1,0 +1,197 @@
+#include "task/run/pe.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdarg>
+#include <cstdio>
+
+#include "task/run/relay.hpp"
+
+namespace photon::task {
+
+namespace {
+
+std::int64_t now_ns() noexcept {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+}  // namespace
+
+Pe::Pe(Shared& shared, std::uint32_t rank)
+    : shared_(shared),
+      rank_(rank),
+      first_(shared.process * shared.pes),
+      pool_(static_cast<std::uint16_t>(rank), heap_memory(), shared.returns, shared.pool_bytes),
+      machine_({shared.carried_bytes, shared.pes, &pool_, {on_arrived, this}}) {}
+
+// Runs in a look or a sleep of this PE.
+void Pe::on_arrived(void* user, Message& message) noexcept {
+  Pe& self = *static_cast<Pe*>(user);
+  const std::uint8_t target = message.wire.target;
+  if (target == kAnyPe) {
+    message.target = self.number();
+    return self.push_node(message);
+  }
+  message.target = self.first_ + target;
+  if (target != self.rank_) return self.shared_.all[target]->push(message);
+  self.push_own(message);
+  if (self.is_asleep_) self.machine_.wake();  // it sleeps in the call that runs this
+}
+
+void Pe::push_node(Message& message) noexcept {
+  chunk_of(message).is_queued = 1;
+  const std::uint32_t sleeper = shared_.queue.push(message);
+  if (sleeper != ProcessQueue::kNobody) shared_.all[sleeper]->machine_.wake();
+}
+
+void Pe::enqueue_node(Message& message, const Priority& priority, PriorityQueue::Place place) {
+  const std::uint8_t before = chunk_of(message).is_queued;
+  chunk_of(message).is_queued = 1;  // before another PE may take it
+  try {
+    const std::uint32_t sleeper = shared_.queue.push(message, priority, place);
+    if (sleeper != ProcessQueue::kNobody) shared_.all[sleeper]->machine_.wake();
+  } catch (...) {
+    chunk_of(message).is_queued = before;
+    throw;
+  }
+}
+
+std::uint64_t Pe::run(std::int64_t count) noexcept {
+  bool stopped = false;
+  bool* const outer = stopped_;
+  stopped_ = &stopped;
+  std::uint64_t ran = 0;
+  while (!stopped && (count <= 0 || ran != static_cast<std::uint64_t>(count))) {
+    Message* message = next();
+    if (message != nullptr) {
+      if (dispatch(*message)) ++ran;
+    } else if (count == 0) {
+      break;
+    } else {
+      idle();
+    }
+  }
+  stopped_ = outer;
+  return ran;
+}
+
+// Null: nothing is left, and the look that said so has just been.
+Message* Pe::next() noexcept {
+  if (until_look_ == 0) pace();
+  for (bool has_looked = false;; has_looked = true) {
+    if (fifo_run_ < shared_.fifo_most || !has_prioritized())
+      if (Message* message = first_come(); message != nullptr) {
+        ++fifo_run_;
+        --until_look_;
+        return message;
+      }
+    if (Message* message = prioritized(); message != nullptr) {
+      fifo_run_ = 0;
+      --until_look_;
+      return message;
+    }
+    if (has_looked) return nullptr;
+    fifo_run_ = 0;
+    pace();
+  }
+}
+
+Message* Pe::first_come() noexcept {
+  if (process_turn_ >= kProcessTurn && !shared_.queue.is_empty()) {
+    process_turn_ = 0;
+    if (Message* message = shared_.queue.pop(); message != nullptr) return message;
+  }
+  Message* message = inbox_.pop();
+  if (message == nullptr) return shared_.queue.pop();
+  ++process_turn_;
+  return message;
+}
+
+Message* Pe::prioritized() noexcept {
+  if (shared_.queue.has_prioritized()) {
+    const std::optional<Priority> own =
+        priorities_.empty() ? std::nullopt : std::optional(priorities_.first());
+    Message* message = shared_.queue.pop_before(own ? &*own : nullptr);
+    if (message != nullptr) return message;
+  }
+  return priorities_.empty() ? nullptr : &priorities_.pop();
+}
+
+bool Pe::look() noexcept {
+  ++looks_;
+  const bool moved = machine_.progress();
+  return inbox_.take() || moved;
+}
+
+// The look, and how many tasks there are before the next one: at most 16, and fewer where those
+// since the last look took longer than 20 us.
+void Pe::pace() noexcept {
+  const std::int64_t now = now_ns();
+  if (now - looked_at_ns_ > kMostBetweenLooksNs)
+    between_looks_ = std::max(between_looks_ / 4, std::uint32_t{1});
+  else
+    between_looks_ = std::min(2 * between_looks_, kMostBetweenLooks);
+  looked_at_ns_ = now;
+  until_look_ = between_looks_;
+  look();
+}
+
+// Nothing is here. Whoever brings something from now on sees that this PE sleeps, or it does not
+// fall asleep (inbox.hpp, process_queue.hpp).
+void Pe::idle() noexcept {
+  pool_.flush();
+  if (!shared_.queue.begin_sleep(rank_)) return;
+  if (inbox_.try_sleep()) {
+    ++sleeps_;
+    is_asleep_ = true;
+    machine_.wait(PH_FOREVER);
+    is_asleep_ = false;
+    inbox_.rise();
+  }
+  shared_.queue.end_sleep(rank_);
+}
+
+void Pe::serve() noexcept {
+  machine_.wait(PH_FOREVER);
+  static_cast<void>(look());
+}
+
+bool Pe::dispatch(Message& message) noexcept {
+  chunk_of(message).is_queued = 0;
+  if ((message.wire.flags & kRelay) != 0) [[unlikely]] {
+    relay(*this, message);
+    return false;
+  }
+  const std::uint32_t number = message.wire.handler;
+  if (number >= handlers_.size()) [[unlikely]]
+    Machine::die(
+        "PE %u has a message of PE %u for handler %u, and has registered %zu: register "
+        "it on all PEs in the same order",
+        this->number(), message.source, number, handlers_.size());
+  const Handler handler = handlers_[number];
+  ++in_task_;
+  handler.function(reinterpret_cast<ph_task_pe*>(this),
+                   reinterpret_cast<ph_task_message*>(&message), handler.user);
+  --in_task_;
+  ++tasks_;
+  return true;
+}
+
+void Pe::count(ph_task_counts& counts) const noexcept {
+  counts.tasks = tasks_;
+  counts.looks = looks_;
+  counts.sleeps = sleeps_;
+  counts.waited = machine_.waited();
+  counts.dropped = machine_.dropped();
+}
+
+ph_status Pe::fail(ph_status status, const char* format, ...) noexcept {
+  error_ = {.status = status, .native_errno = 0, .rank = PH_ANY_RANK, .text = {}};
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(error_.text, sizeof error_.text, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+}  // namespace photon::task

@@ -1,0 +1,121 @@
+#include "task/run/relay.hpp"
+
+#include <cstring>
+#include <new>
+
+#include "task/run/sends.hpp"
+
+namespace photon::task {
+
+namespace {
+
+// A relay whose child is lost takes over its children, and so on.
+void pass_on(Pe& pe, const Message& message, std::uint32_t process, std::uint32_t root) noexcept {
+  const Children children = children_of(process, root, pe.shared().processes);
+  for (std::uint32_t i = 0; i < children.count; ++i) {
+    const ph_status status = pe.machine().send_copy(message, children.of[i]);
+    if (status == PH_ERR_MEMORY)
+      Machine::die("PE %u has no memory to pass on a broadcast: send less at a time", pe.number());
+    if (status != PH_OK) pass_on(pe, message, children.of[i], root);
+  }
+}
+
+// The original one, which lies in the body. From now on the relay is freed with it.
+Message& unwrap(Message& relayed, const RelayFront& front) noexcept {
+  const std::uint64_t size_bytes = relayed.size_bytes - kFrontBytes;
+  Chunk& chunk = *new (body_of(relayed)) Chunk;
+  Message& message = *new (&chunk + 1) Message{};
+  chunk.room_bytes = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&message) -
+                                                reinterpret_cast<std::byte*>(&relayed));
+  chunk.priority = nullptr;
+  chunk.mark = Mark::embedded;
+  chunk.references.start(1);
+  chunk.home = 0;
+  chunk.size_class = 0;
+  chunk.is_queued = 0;
+  chunk.reserved = 0;
+  message = {.link = 0, .size_bytes = size_bytes, .target = 0, .source = front.source, .wire = {}};
+  message.wire.handler = front.handler;
+  return message;
+}
+
+// To PEs of this process from `rank` downward, but for `skipped`; whoever is the last gets it all.
+void hand_out(Pe& pe, Message& message, std::uint32_t skipped) noexcept {
+  const Shared& shared = pe.shared();
+  const std::uint32_t last = skipped == shared.pes - 1 ? shared.pes - 2 : shared.pes - 1;
+  for (std::uint32_t rank = 0; rank < last; ++rank) {
+    if (rank == skipped) continue;
+    Message* copy = copy_of(pe, message);
+    if (copy == nullptr)
+      Machine::die("PE %u has no memory for a broadcast: send less at a time", pe.number());
+    copy->target = shared.process * shared.pes + rank;
+    shared.all[rank]->push(*copy);
+  }
+  message.target = shared.process * shared.pes + last;
+  if (last == pe.rank())
+    pe.push_own(message);
+  else
+    shared.all[last]->push(message);
+}
+
+bool is_sound(const Shared& shared, const Message& message, const RelayFront& front) noexcept {
+  return message.size_bytes >= kFrontBytes && front.root < shared.processes &&
+         front.source < shared.pes_of_job() && front.source / shared.pes == front.root &&
+         (front.flags & ~(PH_TASK_TO_PROCESSES | PH_TASK_WITH_SELF)) == 0;
+}
+
+}  // namespace
+
+Children children_of(std::uint32_t process, std::uint32_t root, std::uint32_t processes) noexcept {
+  const std::uint64_t place = (process + processes - root) % processes;
+  Children children{};
+  for (std::uint64_t child = 4 * place + 1; child <= 4 * place + 4 && child < processes; ++child)
+    children.of[children.count++] = static_cast<std::uint32_t>((child + root) % processes);
+  return children;
+}
+
+void relay(Pe& pe, Message& message) noexcept {
+  const Shared& shared = pe.shared();
+  RelayFront front{};
+  if (message.size_bytes >= sizeof front) std::memcpy(&front, body_of(message), sizeof front);
+  if (!is_sound(shared, message, front)) {  // a peer has sent it
+    pe.pool().free(message);
+    return;
+  }
+  message.wire.source = static_cast<std::uint8_t>(pe.rank());
+  message.wire.target = static_cast<std::uint8_t>(pe.rank());
+  pass_on(pe, message, shared.process, front.root);
+  const bool is_root = shared.process == front.root;
+  const bool to_processes = (front.flags & PH_TASK_TO_PROCESSES) != 0;
+  const bool skips = is_root && (front.flags & PH_TASK_WITH_SELF) == 0;
+  if (skips && (to_processes || shared.pes == 1)) {
+    pe.pool().free(message);
+    return;
+  }
+  Message& original = unwrap(message, front);
+  if (to_processes) {
+    original.target = pe.number();
+    return pe.push_node(original);
+  }
+  constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+  hand_out(pe, original, skips ? front.source % shared.pes : kNobody);
+}
+
+ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcept {
+  Message* relayed = pe.pool().alloc(kFrontBytes + message.size_bytes);
+  if (relayed == nullptr) return PH_ERR_MEMORY;
+  const RelayFront front{.root = pe.shared().process,
+                         .flags = flags,
+                         .source = pe.number(),
+                         .handler = message.wire.handler,
+                         .zero = {}};
+  std::byte* body = body_of(*relayed);
+  std::memcpy(body, &front, sizeof front);
+  std::memcpy(body + sizeof front, &message + 1, message.size_bytes);
+  relayed->source = pe.number();
+  relayed->wire.flags = kRelay;
+  relay(pe, *relayed);
+  return PH_OK;
+}
+
+}  // namespace photon::task

@@ -1,0 +1,84 @@
+#include "task/run/sends.hpp"
+
+#include <cstring>
+
+namespace photon::task {
+
+namespace {
+
+// Who sends, and to whom: all of it that travels.
+void address(const Pe& pe, std::uint32_t to, Message& message) noexcept {
+  message.target = to;
+  message.source = pe.number();
+  message.wire.source = static_cast<std::uint8_t>(pe.rank());
+  message.wire.flags = 0;
+  message.wire.zero = 0;
+}
+
+// Of this process. The message has one reference.
+void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
+  if (rank == pe.rank())
+    pe.push_own(message);
+  else
+    pe.shared().all[rank]->push(message);
+}
+
+}  // namespace
+
+Message* copy_of(Pe& pe, const Message& message) noexcept {
+  Message* copy = pe.pool().alloc(message.size_bytes);
+  if (copy == nullptr) return nullptr;
+  copy->target = message.target;
+  copy->source = message.source;
+  std::memcpy(&copy->wire, &message.wire, sizeof(WireWord) + message.size_bytes);
+  return copy;
+}
+
+Message* single(Pe& pe, Message& message) noexcept {
+  if (chunk_of(enclosing(message)).references.is_single()) return &message;
+  Message* copy = copy_of(pe, message);
+  if (copy != nullptr) pe.pool().free(message);
+  return copy;
+}
+
+ph_status send(Pe& pe, std::uint32_t to, Message& given) noexcept {
+  Message* message = single(pe, given);
+  if (message == nullptr) return PH_ERR_MEMORY;
+  address(pe, to, *message);
+  const Shared& shared = pe.shared();
+  const std::uint32_t rank = to - shared.process * shared.pes;  // large: of another process
+  if (rank < shared.pes) {
+    send_near(pe, rank, *message);
+    return PH_OK;
+  }
+  message->wire.target = static_cast<std::uint8_t>(to % shared.pes);
+  return pe.machine().send(*message, to / shared.pes);
+}
+
+ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept {
+  const Shared& shared = pe.shared();
+  const std::uint32_t rank = to - shared.process * shared.pes;
+  if (rank < shared.pes) {
+    Message* copy = copy_of(pe, message);
+    if (copy == nullptr) return PH_ERR_MEMORY;
+    address(pe, to, *copy);
+    send_near(pe, rank, *copy);
+    return PH_OK;
+  }
+  Message& original = const_cast<Message&>(message);  // its head is the library's
+  address(pe, to, original);
+  original.wire.target = static_cast<std::uint8_t>(to % shared.pes);
+  return pe.machine().send_copy(original, to / shared.pes);
+}
+
+ph_status send_node(Pe& pe, std::uint32_t process, Message& given) noexcept {
+  Message* message = single(pe, given);
+  if (message == nullptr) return PH_ERR_MEMORY;
+  address(pe, pe.number(), *message);
+  message->wire.target = kAnyPe;
+  if (process != pe.shared().process) return pe.machine().send(*message, process);
+  pe.push_node(*message);
+  return PH_OK;
+}
+
+}  // namespace photon::task

@@ -1,0 +1,26 @@
+// Where a message goes that a PE gives away (docs/tasks.md, "Sending"): its own list, a sibling's
+// inbox, the queue of the process, or the lane.
+// Invariant: a message in a queue has one reference, since it has one link; of another one the
+// target gets a copy. Arguments were checked before (task/api/).
+// Owner: none (functions of the PE that sends).
+#pragma once
+
+#include <photon/task.h>
+
+#include <cstdint>
+
+#include "task/run/pe.hpp"
+
+namespace photon::task {
+
+// Gives the message away, but for PH_ERR_MEMORY.
+ph_status send(Pe& pe, std::uint32_t to, Message& message) noexcept;
+ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept;
+ph_status send_node(Pe& pe, std::uint32_t process, Message& message) noexcept;
+
+// The message, or a copy of it in its place where others hold it as well. Null: no memory.
+Message* single(Pe& pe, Message& message) noexcept;
+// Null: no memory.
+Message* copy_of(Pe& pe, const Message& message) noexcept;
+
+}  // namespace photon::task
