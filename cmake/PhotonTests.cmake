@@ -114,6 +114,7 @@ endfunction()
 
 # Nothing of what makes threads stands in these sources, nor in the headers beside them.
 function(photon_expect_one_thread sources)
+  set(folders "")  # the caller's is another
   foreach(source IN LISTS sources)
     get_filename_component(folder ${source} DIRECTORY)
     list(APPEND folders ${folder})
