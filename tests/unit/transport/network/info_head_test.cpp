@@ -57,7 +57,8 @@ TEST(InfoHead, of_another_length_is_no_info) {
     const auto checked = check_info_head(kind(), std::span(longer).first(size));
     ASSERT_FALSE(checked) << size;
     EXPECT_EQ(checked.error().status, PH_ERR_PROTOCOL);
-    EXPECT_EQ(checked.error().what, "malformed xyz info of " + std::to_string(size) + " bytes");
+    EXPECT_EQ(checked.error().what,
+              "malformed xyz endpoint info of " + std::to_string(size) + " bytes");
   }
 }
 
