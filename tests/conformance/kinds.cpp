@@ -162,28 +162,29 @@ Opened open_mixed_ofi(const base::Config& given, boot::Boot& boot) {
 }  // namespace
 
 std::vector<TransportKind> transport_kinds() {
-  return {{"shm", open_shm, always},
-          {"shm_fenced", open_shm_fenced, always},
-          {"shm_mapped", open_shm_mapped, not_under_tsan},
-          {"shm_mapped_without_cma", open_shm_mapped_without_cma, not_under_tsan},
-          {"sim", transport::sim::open_sim, always},
-          {"sim_mapped", open_sim_as<base::SimProfile::mapped>, always},
-          {"sim_mapped_near", open_sim_mapped_near, always},
-          {"sim_rc", open_sim_as<base::SimProfile::rc>, always},
-          {"sim_srd", open_sim_as<base::SimProfile::srd>, always},
-          {"sim_unnamed", open_sim_as<base::SimProfile::unnamed>, always},
-          {"tcp", transport::tcp::open_tcp, with_crypto_library, 1, kBySockets},
-          {"tcp_ipv6", open_tcp_6, with_ipv6, 1, kBySockets},
-          {"ofi_fake", open_ofi_fake, with_crypto_library},
-          {"ofi_fake_rma_endpoints", open_ofi_fake_rma_endpoints, with_crypto_library},
-          {"ofi_fake_registered", open_ofi_fake_registered, with_crypto_library},
-          {"ofi_fake_unordered", open_ofi_fake_unordered, with_crypto_library},
-          {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library},
-          {"ofi_rxm", open_ofi_rxm, no_real_fabric, 1, kBySockets},
-          // neighbours are on different hosts
-          {"mixed", open_mixed, with_crypto_library, 2, kBySockets},
-          {"mixed_near", open_mixed, with_crypto_library, 1, kBySockets},
-          {"mixed_ofi", open_mixed_ofi, with_crypto_library, 2}};
+  return {
+      {"shm", open_shm, always},
+      {"shm_fenced", open_shm_fenced, always},
+      {"shm_mapped", open_shm_mapped, not_under_tsan},
+      {"shm_mapped_without_cma", open_shm_mapped_without_cma, not_under_tsan},
+      {"sim", transport::sim::open_sim, always},
+      {"sim_mapped", open_sim_as<base::SimProfile::mapped>, always},
+      {"sim_mapped_near", open_sim_mapped_near, always},
+      {"sim_rc", open_sim_as<base::SimProfile::rc>, always},
+      {"sim_srd", open_sim_as<base::SimProfile::srd>, always},
+      {"sim_unnamed", open_sim_as<base::SimProfile::unnamed>, always},
+      {"tcp", transport::tcp::open_tcp, with_crypto_library, 1, kBySockets},
+      {"tcp_ipv6", open_tcp_6, with_ipv6, 1, kBySockets},
+      {"ofi_fake", open_ofi_fake, with_crypto_library, 1, kBySockets},
+      {"ofi_fake_rma_endpoints", open_ofi_fake_rma_endpoints, with_crypto_library, 1, kBySockets},
+      {"ofi_fake_registered", open_ofi_fake_registered, with_crypto_library, 1, kBySockets},
+      {"ofi_fake_unordered", open_ofi_fake_unordered, with_crypto_library, 1, kBySockets},
+      {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library, 1, kBySockets},
+      {"ofi_rxm", open_ofi_rxm, no_real_fabric, 1, kBySockets},
+      // neighbours are on different hosts
+      {"mixed", open_mixed, with_crypto_library, 2, kBySockets},
+      {"mixed_near", open_mixed, with_crypto_library, 1, kBySockets},
+      {"mixed_ofi", open_mixed_ofi, with_crypto_library, 2, kBySockets}};
 }
 
 std::vector<TransportKind> nic_kinds() {

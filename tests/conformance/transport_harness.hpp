@@ -33,7 +33,8 @@ struct TransportKind {
   // The ranks pretend to be on so many hosts, by turns: rank r on host r % hosts_count.
   std::uint32_t hosts_count = 1;
   // What must happen may also take this long, however often it is asked for: who goes through a
-  // kernel's sockets, or looks at them by the clock as libfabric's ofi_rxm does, every 10 ms.
+  // kernel's sockets, looks at them by the clock as libfabric's ofi_rxm does, every 10 ms, or has a
+  // thread beside its callers (the flusher), which others keep from its core.
   std::int64_t patience_ns = 0;
 };
 
