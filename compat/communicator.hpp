@@ -1,7 +1,7 @@
 // The ranks of a communicator in their order, and the team that they become.
 //
-//   listed -- look() --> matched buffer -- look(), until all have come --> made
-//                        matched buffer -- one of them is lost --> failed
+//   listed -- look() --> meeting -- look(), until all have come --> made
+//                        meeting -- one of them is lost --> failed
 //
 // All ranks of the job in their order are a team already. Others meet: whoever prepares the first
 // collective among them looks at once, and again whenever collectives go on; nobody waits.

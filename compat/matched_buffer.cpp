@@ -100,7 +100,7 @@ ph_request MatchedBuffer::pending() {
 
 bool MatchedBuffer::leave(DetachedRequests& detached, Requests& requests, photon_rid rid) {
   const std::scoped_lock lock(mutex_);
-  detached.add(transfers_);  // one that somebody waits for meanwhile is a stray that is gone soon
+  detached.add(transfers_);  // one that somebody waits for meanwhile is gone from there soon
   if (!requests.remove(rid)) return false;
   transfers_.clear();
   return true;

@@ -8,7 +8,7 @@
 // Invariant: a finished one without transfers and news has nothing left to say: its rid goes.
 // Owner: its entry in the session's requests, and who looks at it just then. Any thread; its lock
 // is held over posts, which never block, and never over a wait. Locks: its own, then that of the
-// detached or of the requests.
+// detached requests or of the requests.
 #pragma once
 
 #include <photon.h>
@@ -51,7 +51,7 @@ class MatchedBuffer {
   bool is_finished();
   // A transfer that is under way, or PH_REQUEST_NONE.
   ph_request pending();
-  // Its rid goes, as one step for whoever looks: what is under way goes on as detached. False: the
+  // Its rid goes, as one step for whoever looks: what is under way goes on detached. False: the
   // rid was gone before. Throws bad_alloc before anything is changed.
   bool leave(DetachedRequests& detached, Requests& requests, photon_rid rid);
   // It is, as the context said. False: another thread has said so before.

@@ -1,10 +1,10 @@
 // Where the session of a process stands: the one global that the classic API demands, since its
-// calls name no context. Tests give each of their threads a seat of its own and so have a job of
+// calls name no context. Tests give each of their threads one of its own and so have a job of
 // many ranks in one process.
 //
 //   empty -- photon_init() --> taken -- photon_finalize() --> empty -- photon_init() --> ...
 //
-// Invariant: a session that was ever in a seat lives until clear(), so that a call which came too
+// Invariant: a session that was ever in one lives until clear(), so that a call which came too
 // late meets a finalized context and not freed memory.
 // Owner: the process (for ever: threads may still call while it exits), or a test.
 #pragma once
@@ -34,7 +34,7 @@ struct ProcessSession {
   // The running session, which there is, becomes a retired one. Caller holds `changing`.
   void retire() noexcept;
 
-  // Frees all sessions. No call on this seat may be in progress or follow. The process's seat is
+  // Frees all sessions. No call on this one may be in progress or follow. The process's own is
   // never cleared.
   void clear() noexcept;
 };
@@ -47,11 +47,11 @@ extern thread_local constinit ProcessSession* current_process [[gnu::tls_model("
 // a program that does not look at the status may probe for ever.
 [[gnu::cold, gnu::noinline]] int without_session(const char* call) noexcept;
 
-// The process's seat is settled, and later left, when the process ends by exit() or by returning
+// The process's own is settled, and later left, when the process ends by exit() or by returning
 // from main().
 void settle_at_exit() noexcept;
 
-// From now on the calling thread's calls are those of the rank in this seat; null: the process's.
+// From now on the calling thread's calls are those of the rank in this one; null: the process's.
 void bind(ProcessSession* process) noexcept;
 
 }  // namespace photon::classic

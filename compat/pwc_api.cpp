@@ -67,7 +67,8 @@ Said post_known(Session& session, const photon_cid& local, int flags, Post post)
 }
 
 // What a failed call says; apart, so that one which succeeds keeps nothing for it. Nor are its
-// arguments there any more, so where detached gave their room it is the next call that has it.
+// arguments there any more, so where detached requests gave their room it is the next call that has
+// it.
 [[gnu::noinline]] int refused(ph_status status) noexcept {
   Session* session = current();
   if (session == nullptr) return status_of(status);

@@ -1,11 +1,12 @@
 // One rank of one job, from photon_init() to photon_finalize(): the context, and what the classic
 // API keeps beside it.
 //
-//   open() -> [running] -- close() --> [finalized] -- destroyed by its seat
+//   open() -> [running] -- close() --> [finalized] -- destroyed by its ProcessSession
 //
 // Invariant: after close() every call on the context says PH_ERR_STATE, which is NOINIT here. Rids
 // are unknown then: a late call with one is PHOTON_ERROR.
-// Owner: its seat. Threads: any, but for open() and close(), which hold ProcessSession::changing.
+// Owner: its ProcessSession. Threads: any, but for open() and close(), which hold
+// ProcessSession::changing.
 #pragma once
 
 #include <photon.h>

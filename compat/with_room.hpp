@@ -6,8 +6,8 @@
 
 namespace photon::classic {
 
-// Runs `post()`, once more if detached that were over made room. PH_AGAIN also for what is only a
-// lack of memory for now.
+// Runs `post()`, once more if detached requests that were over made room. PH_AGAIN also for what is
+// only a lack of memory for now.
 template <class Post>
 ph_status with_room(Session& session, Post post) {
   ph_context* context = session.context();

@@ -15,7 +15,7 @@ extern "C" {
 
 /**
  * One counter: a sum since counting began, or, named most_..., a high-water mark. Lines, probed
- * ids, turns, sleeps, refusals, dropped and rejected are counted always. rejected_... are
+ * ids, turns, sleeps, refusals, dropped and rejected_... are counted always. rejected_... are
  * connections (tcp) or messages (ofi) that were turned away, at this context's or lane's port.
  * peers_... are no sums: the peers that are connected now, by the way that ph_path_to() tells.
  */

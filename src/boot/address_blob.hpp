@@ -1,6 +1,6 @@
 // The address of a rank, as the program hands it around (ph_address(), ph_connect()), and as a rank
 // introduces itself by it at first contact: who it is, where its socket is, and where its
-// side_channel listens. Plain data, the same size for all; believed when its seal is right.
+// side channel listens. Plain data, the same size for all; believed when its seal is right.
 //
 //   bytes -- magic, version --> of this library -- job --> of this job -- seal --> as it was made
 //            -- rank, size --> believed;  anything else --> an error that says which
@@ -35,7 +35,7 @@ struct AddressBlob {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;        // ranks of the job
   EndpointInfo endpoint_info{};  // without its nonce, which is a secret elsewhere
-  Addresses addresses{};         // of the side_channel, if it has any
+  Addresses addresses{};         // of the side channel, if it has any
   Proof seal{};                  // of all that is before it
 };
 static_assert(sizeof(AddressBlob) == 392);

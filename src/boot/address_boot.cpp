@@ -105,7 +105,7 @@ base::Result<Rank> AddressBoot::connect(std::span<const std::byte> address) {
 }
 
 // Who answers to the random name shares kernel and network namespace with us. Who would, and does
-// not, has ended, or is on a copy of this virtual machine: its side_channel says which.
+// not, has ended, or is on a copy of this virtual machine: its side channel says which.
 base::Result<bool> AddressBoot::is_near(const AddressBlob& blob) const {
   if (!says_same_host(endpoint_info(), blob.endpoint_info)) return false;
   const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -49,7 +49,7 @@ class AddressBoot final : public DatagramBoot {
   void keep(const AddressBlob& blob, bool near);
 
   AddressBlob own_;
-  base::Error unreachable_;  // why there is no side_channel
+  base::Error unreachable_;  // why there is no side channel
 };
 
 }  // namespace photon::boot

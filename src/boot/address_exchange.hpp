@@ -1,7 +1,7 @@
 // How the ranks of a caller's bootstrap introduce themselves to each other, by its allgather alone:
 //
 //   endpoint infos --> hosts -- all on one --> introduced
-//               |---- on several --> addresses --> introduced
+//                        |---- on several --> addresses --> introduced
 //
 // Invariants: all ranks of a job take the same way, since all see the same hosts; a rank that
 // cannot go on takes part in the round first, so that nobody waits for it. Two ranks are on one
@@ -29,7 +29,7 @@ base::Result<std::vector<EndpointInfo>> exchange_infos(const ph_bootstrap& boots
 base::Result<std::vector<Rank>> exchange_hosts(const ph_bootstrap& bootstrap,
                                                const std::vector<EndpointInfo>& endpoint_infos);
 
-// By rank, where its side_channel listens. PH_ERR_BOOTSTRAP names a rank that has none.
+// By rank, where its side channel listens. PH_ERR_BOOTSTRAP names a rank that has none.
 base::Result<std::vector<Addresses>> exchange_addresses(const ph_bootstrap& bootstrap,
                                                         const base::Result<Addresses>& own);
 

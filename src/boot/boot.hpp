@@ -4,7 +4,7 @@
 //
 // Three kinds, chosen by open(): the launcher's socket (photonrun), the caller's callbacks with a
 // datagram socket per rank in the abstract namespace and a TCP side channel between hosts, and a
-// job of one rank. A fourth, with the same socket and side_channel, by address_boot.hpp.
+// job of one rank. A fourth, with the same socket and side channel, by address_boot.hpp.
 #pragma once
 
 #include <array>

@@ -24,7 +24,7 @@ struct DatagramHeader {
 };
 static_assert(sizeof(DatagramHeader) == 48);
 
-// Tags in the watch: the own socket, the inbox, then two per peer; the side_channel has its own.
+// Tags in the watch: the own socket, the inbox, then two per peer; the side channel has its own.
 constexpr std::uint64_t kSocketTag = 0;
 constexpr std::uint64_t kInboxTag = 1;
 constexpr std::uint64_t pidfd_tag(Rank rank) { return 2 + 2 * std::uint64_t{rank}; }

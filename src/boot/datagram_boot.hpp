@@ -94,7 +94,7 @@ class DatagramBoot : public Boot {
  private:
   enum class Seen { silent, met, gone };
   enum class Kind : std::uint32_t { message, bye, introduction, refusal };
-  // What of endpoint info is needed to meet its rank: kept small, there is one for every rank of
+  // What of an endpoint info is needed to meet its rank: kept small, there is one for every rank of
   // the job.
   struct Known {
     std::array<std::byte, 16> name{};

@@ -49,7 +49,8 @@ DatagramName datagram_name(const EndpointInfo& endpoint_info);
 // random. False as well where it is not allowed to us, or its process has ended.
 bool answers(const EndpointInfo& endpoint_info);
 
-// The process behind endpoint info of the same pid namespace, unless it is ours or ended already.
+// The process behind an endpoint info of the same pid namespace, unless it is ours or ended
+// already.
 struct Process {
   enum class State { watched, unknown, ended };
   State state = State::unknown;

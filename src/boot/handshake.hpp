@@ -8,7 +8,7 @@
 // Every message has a fixed size and is read to the byte, so that what follows the welcome is left
 // in the socket for the frames. The acceptor proves itself first: a dialer tells nothing but its
 // rank to who cannot. Until the end of it nothing but this object is spent on the other.
-// Owner: a transport or the side_channel. Threads: one.
+// Owner: a transport or the side channel. Threads: one.
 #pragma once
 
 #include <array>

@@ -227,7 +227,7 @@ void LaneDemux::fail(const base::Error& why) {
   }
 }
 
-// The lane_inbox that it went to, if it was one.
+// The lane inbox that it went to, if it was one.
 LaneDemux::LaneInbox* LaneDemux::route(Message message) {
   if (message.kind == Message::Kind::gone) {
     tell_gone(std::move(message));

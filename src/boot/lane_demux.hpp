@@ -11,7 +11,7 @@
 // What is for lane 0 travels as it is; what is for another one behind an Envelope.
 // Invariants: messages of one rank for one lane stay in order; the end of a rank is told to every
 // lane's boot, to those opened later after what was kept for them.
-// Lock order: the real boot's mutex, then a lane_inbox's. A receiver that finds the real boot busy
+// Lock order: the real boot's mutex, then a lane inbox's. A receiver that finds the real boot busy
 // takes what lies in its inbox: whoever is there hands it the rest. Owner: the boots of the lanes
 // together (shared_ptr). Threads: one a lane at a time.
 #pragma once
@@ -54,7 +54,7 @@ class LaneDemux {
   void drop(std::uint32_t number);  // its boot ends
   base::Result<bool> send(std::uint32_t number, Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds);
-  // Moves what has arrived to the lane_inboxes, up to a message for this lane, unless somebody else
+  // Moves what has arrived to the lane inboxes, up to a message for this lane, unless somebody else
   // is at it.
   void sort(std::uint32_t number);
   bool idle();

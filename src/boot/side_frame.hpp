@@ -1,11 +1,9 @@
-// What travels on a connection of the side_channel once both sides have proved themselves: messages
+// What travels on a connection of the side channel once both sides have proved themselves: messages
 // one way, and a bye either way.
 //
-//   SideFrameWriter: queued -- the socket takes it --> sent        (whole messages wait, the first
-//   may be
-//                                                           partly sent)
-//   SideFrameReader:  head -- 8 bytes --> body -- its bytes --> message, bye;  garbage: for
-//   good
+//   SideFrameWriter: queued -- the socket takes it --> sent
+//                    (whole messages wait, the first may be partly sent)
+//   SideFrameReader: head -- 8 bytes --> body -- its bytes --> message, bye;  garbage: for good
 //
 // Owner: TcpSideChannel. Threads: one.
 #pragma once

@@ -76,7 +76,7 @@ base::Result<bool> TcpSideChannel::send(Rank to, std::span<const std::byte> byte
   if (is_first) peer.out = std::make_unique<WayOut>();
   if (!peer.out->frames.push(SideFrameKind::message, bytes)) return queue_full(to);
   if (is_first) {
-    // That a rank is here is no business of the side_channel's.
+    // That a rank is here is no business of the side channel's.
     peer.out->tries =
         Tries(addresses_[to], {.ours = addresses(),
                                .met = met_at(to),

@@ -4,13 +4,13 @@
 // tcp_side_channel_clock.cpp (deadlines and silent hosts).
 //
 //   a way out:  dialing -- connected --> handshake -- welcome --> open -- bye, end --> over
-//                  ^  | no answer          | thrown out                                     ^
-//                  |  v                    v                                                |
-//                  pausing  <--------------+ -- six times no answer, nobody listens, no proof +
+//                  ^  | no answer          | thrown out                                 ^
+//                  |  v                    v                                            |
+//                  pausing  <--------------+-- six times no answer, no listener, no proof +
 //     Each of its addresses is dialed in turn before that counts once.
-//   a way in:   pending -- hello, proof --> proven -- first message or bye --> seated --> over
+//   a way in:   pending -- hello, proof --> proven -- first message or bye --> admitted --> over
 //                  +-- garbage, silence, no proof, too many --> refused, counted
-//   a rank:     unknown -- a way out, or one seated --> known -- no way is left, or it said on
+//   a rank:     unknown -- a way out, or one admitted --> known -- no way is left, or it said on
 //               its way out that it leaves --> gone: told once, after its last message
 //
 // Invariants: what a rank sends to another one goes by its own way out and by no other, so it stays

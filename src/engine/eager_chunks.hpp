@@ -1,8 +1,7 @@
 // Puts of up to some KiB into memory that only its owner reaches: one chunk of the bulk ring and
 // one record, without a request and in a few looks, at both ends.
 //
-//   put(): on a credit grant, an 8-byte id each way: chunk, then its record --> take(): bytes and
-//   id
+//   put(): on a credit grant, 8-byte ids: chunk, then its record --> take(): bytes and id
 //
 // Invariant: what either function does not do is left to the general way (put_anyhow(), receive())
 // as it was: that says what is wrong with it. Owner: the call, in the lane of the engine.

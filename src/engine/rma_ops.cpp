@@ -1,5 +1,4 @@
-// Puts and gets whose bytes NICs move (docs/posted-writes.md), at their
-// initiator.
+// Puts and gets whose bytes NICs move (docs/posted-writes.md), at their initiator.
 //
 //   head of the work: begun -- [own memory pinned; turn and credit: counted record] -->
 //     fragments posted one by one --> all posted, or one refused: leaves the work
@@ -110,7 +109,7 @@ bool Engine::begin_posted(Peer& peer, Request& request) {
   return true;
 }
 
-// The record with its id, which names them. False: there is no line for it.
+// The record with its id, whose line is their imm. False: there is no line for it.
 bool Engine::announce_fragments(Peer& peer, Request& request, std::uint64_t fragments) {
   const std::uint64_t line = peer.tx.tail();
   Outgoing out{};
@@ -127,7 +126,7 @@ bool Engine::announce_fragments(Peer& peer, Request& request, std::uint64_t frag
   return true;
 }
 
-// Whether its id may go first, to wait for fragments with the name of the next line.
+// Whether its id may go first, to wait for fragments with the imm of the next line.
 bool Engine::may_use_imm(Peer& peer, const Request& request) noexcept {
   return request.kind == Request::Kind::posted && request.has_rce() && peer.imm_lines.is_open() &&
          may_post_id(peer, request) && has_ledger(peer) &&
@@ -214,7 +213,7 @@ void Engine::refused_by_nic(Request& request) {
 }
 
 // Our NIC cannot know its memory. Chunks and the owner's answers need no NIC; no fragment is under
-// way, and none was announced by its name.
+// way, and none was announced.
 Engine::Step Engine::go_without_nic(Peer& peer, Request& request) {
   if (!std::exchange(told_of_refusal_, true)) tell_of_refusal(log_);
   if ((request.flags & PH_ALONE) != 0) {

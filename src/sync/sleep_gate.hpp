@@ -1,9 +1,9 @@
 // How a rank goes to sleep without losing a wake-up, and how a sender finds out at the price of
 // one plain load per message.
 //
-//   awake -- arm() --> announced -- look once more: nothing --> asleep (ppoll)
-//     ^                        | found something                      | eventfd
-//     +------- disarm() ------+----------------- disarm() ----------+
+//   awake -- arm() --> armed -- look once more: nothing --> asleep (ppoll)
+//     ^                  | found something                    | eventfd
+//     +---- disarm() ----+-------------- disarm() ------------+
 //
 // Sender:  publish record [record], or credit; light_barrier; load cold; if cold: ring doorbell;
 //          light_barrier; load asleep; if asleep: write the eventfd.

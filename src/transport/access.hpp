@@ -1,5 +1,5 @@
 // The check of an access against a table of registrations: by an initiator that sees it, by the
-// target, by a simulated network endpoint info.
+// target, by a simulated NIC.
 // Owner: none.
 #pragma once
 

@@ -9,10 +9,10 @@
 //                   the peer has answered (Sink::on_link)
 //   kick(rank)      I published records or credits in that Link, and nobody polls them hot
 //   poll(sink)      now and then: doorbells, side channel, clocks; says which links have news
-//   reach/read/write   memory of the peer that we can touch by ourselves
-//   post(fragment)     a network NIC writes to or reads from the peer's memory; Sink::on_done when
+//   reach/read/write memory of the peer that we can touch by ourselves
+//   post(fragment)  a NIC writes to or reads from the peer's memory; Sink::on_done when
 //                   it has, Sink::on_fragment at the peer
-//   arm/look/sleep         idle without a lost wake-up
+//   arm/look/sleep  idle without a lost wake-up
 //   sleep_on, slept the two halves of sleep(), for who sleeps for several transports at once
 //   now_ns, pause   the clock that waits are measured with, and a short wait
 //   open_lane       another transport of this rank: links of its own, the same memory
@@ -114,7 +114,7 @@ struct Mapping {
   std::shared_ptr<const void> memory;
 };
 
-// A fragment of memory for the network NICs to move.
+// A fragment of memory for the NICs to move.
 struct PostedFragment {
   Rank rank = 0;
   std::uint64_t address = 0;  // at the peer
@@ -266,7 +266,7 @@ class Transport {
   // Whether targets are told of fragments with an imm between that rank and us; the same always and
   // at both.
   virtual bool has_imm(Rank /*rank*/) const noexcept { return false; }
-  // Of how many bits names are; 32 at most.
+  // How many bits an imm has; 32 at most.
   virtual unsigned imm_bits() const noexcept { return 32; }
   // Where fragments have an imm: how many more could be now without waiting for the peer to come.
   // More are taken all the same.

@@ -11,12 +11,12 @@ namespace photon::wire {
 
 class ImmCodec {
  public:
-  // Of a job of so many ranks. Too few bits for them: names do not suffice.
+  // Of a job of so many ranks. Too few bits for them: imms do not suffice.
   explicit constexpr ImmCodec(std::uint32_t ranks_count, unsigned imm_bits = 32) noexcept
       : bits_(imm_bits -
               std::min(imm_bits, static_cast<unsigned>(std::bit_width(ranks_count - 1)))) {}
 
-  // Whether names tell any two lines apart that can be meant at one time.
+  // Whether imms tell any two lines apart that can be meant at one time.
   constexpr bool suffice(std::uint64_t ring_lines) const noexcept {
     return 2 * ring_lines <= lines();
   }
@@ -27,7 +27,7 @@ class ImmCodec {
     return static_cast<std::uint32_t>(std::uint64_t{imm} >> bits_);
   }
   constexpr std::uint64_t line_in(std::uint32_t imm) const noexcept { return imm & (lines() - 1); }
-  // How far the line of a name lies behind another one, going forward.
+  // How far the line of an imm lies behind another one, going forward.
   constexpr std::uint64_t distance(std::uint64_t from, std::uint64_t line_in_imm) const noexcept {
     return (line_in_imm - from) & (lines() - 1);
   }

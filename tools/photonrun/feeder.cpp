@@ -35,7 +35,7 @@ bool write_all(int fd, std::string_view text) {
   }
 }
 
-// The pipes of other hosts' host_processes came along with fork(): open here they would not end
+// The pipes of other hosts' processes came along with fork(): open here they would not end
 // there.
 void close_all_but(int kept) {
   const auto at = static_cast<unsigned>(kept);

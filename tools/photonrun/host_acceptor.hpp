@@ -33,7 +33,8 @@ struct Seat {
   unsigned ranks = 0;
 };
 
-// Guests at a time: all hosts of a job may come at once, and none has more hosts than ranks.
+// Pending connections at a time: all hosts of a job may come at once, and none has more hosts than
+// ranks.
 inline constexpr std::size_t kMinPending = 64;
 inline constexpr std::size_t kMaxPending = 1024;
 constexpr std::size_t pending_limit(std::size_t ranks) {

@@ -1,6 +1,6 @@
 // The connection between the root photonrun and one of another host.
 // Invariants: frames arrive in the order they were queued, or the connection is lost; what waits is
-// bounded by those who queue (a window for each rank). Never blocks. Owner: a Hosts.
+// bounded by those who queue (a window for each rank). Never blocks. Owner: Hosts.
 //
 //   open -end of the stream, an error, a malformed frame-> lost (what came before is still read)
 #pragma once

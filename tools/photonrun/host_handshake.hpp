@@ -1,4 +1,4 @@
-// What is said on a new connection before it is a connection. Fixed sizes, and nothing is believed
+// What is said on a new socket before it is a HostConnection. Fixed sizes, and nothing is believed
 // before it is proved.
 //
 //   leaf                                             root

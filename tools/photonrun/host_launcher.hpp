@@ -28,7 +28,7 @@ class HostLauncher final : public Attendant {
   HostLauncher(const HostLaunchPlan& plan, StartupWait startup_wait);
 
   // The hosts that get ranks, in their order, and where they are to join; throws
-  // std::runtime_error: a host_process cannot be started.
+  // std::runtime_error: a HostProcess cannot be started.
   void start(const std::vector<Seat>& seats, const std::vector<std::string>& places,
              const std::string& key);
 

@@ -1,6 +1,6 @@
 // The root of a job that it has started on all its hosts: a root without ranks of its own, and
 // what was started.
-// Invariant: the end of a host_process is told before what came of it. Owner: the launcher process.
+// Invariant: the end of a HostProcess is told before what came of it. Owner: the launcher process.
 #pragma once
 
 #include <memory>

@@ -40,7 +40,7 @@ bool Relay::dispatch(unsigned rank, Packet packet, Pace pace) {
   return true;
 }
 
-// Of one whose process ended the Hosts says more than that its channel is closed.
+// Of one whose process ended Hosts says more than that its channel is closed.
 void Relay::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_word) {
   const bool is_news = local(rank).state() != Channel::State::over;
   local(rank).finish(std::move(last_word));

@@ -1,7 +1,7 @@
 // The channel of a rank on another host: its packets travel over that host's connection.
 // Invariant: what waits in either direction is bounded as for a rank of this host: packets that the
 // rank has not taken are counted until its host says so, and it sends no more than a window.
-// Owner: Router; the connection is the Hosts's and outlives it.
+// Owner: Router; the connection belongs to Hosts and outlives it.
 #pragma once
 
 #include "channel.hpp"

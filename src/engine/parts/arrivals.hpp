@@ -1,12 +1,12 @@
 // Fragments counted at their target, by the line of the record whose id waits for them
 // (docs/posted-writes.md).
 //
-//   unknown -- fragment --> counted -- record --> coming -- last fragment --> unknown, the id is
-//   ready unknown -- record --> coming -- withdrawn --> unknown, the id is dropped counted --
-//   record that needs no more --> unknown, the id is ready
+//   unknown -- fragment --> counted -- record --> coming -- last fragment --> unknown, id is ready
+//   unknown -- record --> coming -- withdrawn --> unknown, the id is dropped
+//   counted -- record that needs no more --> unknown, the id is ready
 //
 // Invariant: an entry is used by one record at a time, for its initiator takes no line that has
-// fragments under way; who breaks that is told apart by the line, which stands here as in a name.
+// fragments under way; who breaks that is told apart by the line, which stands here as in an imm.
 // Owner: a Peer. Maps memory in open() only, which costs pages when fragments come.
 #pragma once
 
@@ -27,7 +27,7 @@ class Arrivals {
     mask_ = ring_lines - 1;
   }
 
-  // A fragment with that name has landed. `is_possible`: its record may be still to come.
+  // A fragment with that imm has landed. `is_possible`: its record may be still to come.
   // `queue_at`: where the id waits that is ready.
   Verdict fragment(std::uint64_t line, bool is_possible, std::uint64_t& queue_at) noexcept {
     Entry& entry = entries_[line & mask_];

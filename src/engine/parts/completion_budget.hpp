@@ -2,7 +2,7 @@
 //
 //   free -- promise() --> of an operation, then of the completion that waits -- release() --> free
 //   free -- lend() --> of a peer's credit grant, a line each -- used --> of what went there
-//                                                      -- give_back() --> free
+//                                                            -- give_back() --> free
 //   waiting -- begin_run() --> handed out, one after the other -- end_run() --> free
 //
 // Invariant: free + lent to credit grants + promised or waiting + handed out and not counted yet =

@@ -1,9 +1,9 @@
-// Which lines of our ring may give their name to a put (docs/posted-writes.md).
+// Which lines of our ring may give their imm to a put (docs/posted-writes.md).
 //
 //   free -- take --> under way -- give_back --> free
 //                    under way -- withdrawn --> free when the peer has read the withdrawal
 //
-// Owner: a Peer. Maps memory in open() only, which costs pages when lines are named.
+// Owner: a Peer. Maps memory in open() only, which costs pages when lines give an imm.
 #pragma once
 
 #include <cstdint>

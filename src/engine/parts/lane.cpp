@@ -36,7 +36,7 @@ ph_status Lane::visit_patiently(Held& held) noexcept {
   constexpr std::chrono::microseconds kLongestPause{1000};
   // A collective holds its lane for as long as the slowest rank takes, so we look ever less often.
   // There is nothing to be woken by: leaving a lane tells nobody, which is what makes it cheap. The
-  // pause is the reply_backoff of our looks and orders nothing; try_visiting() alone does.
+  // pause is the backoff of our looks and orders nothing; try_visiting() alone does.
   for (std::chrono::microseconds pause{50};; pause = std::min(2 * pause, kLongestPause)) {
     if (forked()) return PH_ERR_FORKED;
     if (lock_.try_visiting(self(), kLooks, held)) return PH_OK;

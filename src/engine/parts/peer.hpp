@@ -152,7 +152,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   std::uint32_t posted_under_way = 0;
   std::uint32_t atomics_asked = 0;
   AtomicPlace atomic_place;
-  ImmLines imm_lines;  // open where the network names fragments; and so:
+  ImmLines imm_lines;  // open where the network tells an imm; and so:
   Arrivals arrivals;
   std::uint32_t fences = 0;  // queued or unanswered
   std::uint64_t fences_begun = 0;

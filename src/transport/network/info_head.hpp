@@ -17,8 +17,9 @@ struct InfoKind {
   std::size_t size_bytes = 0;
 };
 
-// Whether these may be the bytes of such endpoint info; what stands behind its head is not looked
-// at. PH_ERR_BOOTSTRAP: another version, or transport. PH_ERR_PROTOCOL: no endpoint info at all.
+// Whether these may be the bytes of such an endpoint info; what stands behind its head is not
+// looked at. PH_ERR_BOOTSTRAP: another version, or transport. PH_ERR_PROTOCOL: no endpoint info at
+// all.
 base::Result<> check_info_head(const InfoKind& kind, std::span<const std::byte> bytes);
 
 // What is wrong with a first contact that is no endpoint info of transport `mine`. Endpoint infos

@@ -80,8 +80,8 @@ class NetworkTransport : public Transport {
   // Asks a rank to meet us, by the side channel. False: it is gone.
   virtual base::Result<bool> ask(Rank rank) = 0;
   virtual void end(Rank rank, base::Error why) = 0;
-  // What the side channel brings of another rank: endpoint info; or that it has ended, and how that
-  // is told.
+  // What the side channel brings of another rank: an endpoint info; or that it has ended, and how
+  // that is told.
   virtual void take_info(Rank rank, std::span<const std::byte> bytes) = 0;
   virtual void boot_gone(Rank rank, const char* why) = 0;
   // With the lock: whether nothing that was handed over is left here.

@@ -184,7 +184,7 @@ Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
 
 namespace {
 
-// What there is beside a provider that there is not: its name may be misspelt, or its endpoint info
+// What there is beside a provider that there is not: its name may be misspelt, or its NIC
 // missing.
 std::string others(const Library& library, const FabricWants& wants) {
   const std::string none = ": it offers none that carries messages between any ranks (FI_EP_RDM)";

@@ -106,8 +106,7 @@ enum class Taken : std::uint8_t {
 // what else was under way on that fails with it (tcp;ofi_rxm: so do later fragments for some
 // milliseconds). The messages of the fabric do not notice.
 //
-//   open -- the RmaEndpoint ends --> nothing of its fragments is the provider's, no peer touches
-//   our memory
+//   open -- it ends --> nothing of its fragments is the provider's, no peer touches our memory
 //
 // Only that ends what a peer is writing: tcp goes on with a write that has begun after its memory
 // is concealed. It takes up to 150 ms there.

@@ -55,8 +55,8 @@ struct OfiEndpointInfo {
 };
 static_assert(std::has_unique_object_representations_v<OfiEndpointInfo>, "no padding travels");
 
-// Of endpoint info: not at all; by RMA endpoints; and so many bytes more are told to the target of
-// a write.
+// Of an endpoint info: not at all; by RMA endpoints; and so many bytes more are told to the target
+// of a write.
 constexpr std::uint64_t moves_memory(bool has_rma_endpoints, std::size_t data_bytes) noexcept {
   return has_rma_endpoints ? 1 + data_bytes : 0;
 }
@@ -68,7 +68,7 @@ struct Endpoint {
   std::size_t message_bytes = 0;
   std::uint64_t moves_memory = 0;  // as in the endpoint info
 };
-// PH_ERR_CONFIG: the provider's address is longer than endpoint info can tell.
+// PH_ERR_CONFIG: the provider's address is longer than an endpoint info can tell.
 base::Result<OfiEndpointInfo> make_endpoint_info(const network::SharedSettings& settings,
                                                  const Endpoint& endpoint);
 std::span<const std::byte> encode(const OfiEndpointInfo& endpoint_info) noexcept;

@@ -9,7 +9,7 @@ namespace photon::transport::ofi {
 
 namespace {
 
-// Of one named fragment, in a row, by RMA endpoints that ended because we wished it when the
+// Of one fragment with an imm, in a row, by RMA endpoints that ended because we wished it when the
 // fragment had failed: that must not hide a fault of the provider's for ever.
 constexpr unsigned kMostFailures = 16;
 

@@ -1,21 +1,21 @@
 // Our fragments to one peer, and the leases of its memory that they go by (docs/ofi.md, Fragments).
 //
 //   fragment:  free -- add() --> waits -- taken() --> under way -- over() --> free
-//                               ^ ------ failed(), recall() ------ |
-//                             waits -- refused --> free
-//                             recall(): our own RMA endpoint has ended under it
-//           a named one that waits again is in doubt until its peer has said, after the end of its
-//           RMA endpoint there, whether it was told of it: then it is over, or goes once more
+//                                  ^ ------ failed(), recall() ------ |
+//                                waits -- refused --> free
+//              recall(): our own RMA endpoint has ended under it
+//              one with an imm that waits again is in doubt until its peer has said, after the end
+//              of its RMA endpoint there, whether it was told of it: then it is over, or goes again
 //
 //   lease:  none -- a fragment waits: ask --> asked -- told() yes --> held
-//                                          asked -- told() no ---> refused --> none
+//                                             asked -- told() no ---> refused --> none
 //           held -- the last fragment is over, and the key is new: given --> none
 //           held -- called_back() --> called -- no fragment is under way: given --> none
 //           held -- a fragment by that RMA endpoint failed: ask --> asked
 //           held, called -- rma_endpoint_ended() --> none, or asked if a fragment is under way
 //   tainted: a fragment of it was recalled, or failed. Nothing goes by it, nor is it given back,
-//   until
-//            its RMA endpoint has ended: the peer is told to, or does it as nothing is given back.
+//            until its RMA endpoint has ended: the peer is told to, or does it as nothing is given
+//            back.
 //
 // A key that is asked for a second time is kept until it is called back: memory that is used once,
 // as in a rendezvous, is given back before its owner wants it, and what is used frequently is asked
@@ -75,7 +75,7 @@ class Fragments {
   struct Next {
     enum class Kind : std::uint8_t {
       wait,
-      go,     // to `place`, by `RMA endpoint`
+      go,     // to `place`, by `rma_endpoint`
       over,   // `status`; PH_OK: it had landed when it failed
       fault,  // it has failed by an RMA endpoint that has not ended, or again and again
     } kind = Kind::wait;
@@ -107,7 +107,7 @@ class Fragments {
   void over(Slot& slot);
   // It waits, and is over all the same.
   void dismiss(Slot& slot) noexcept { slot.state = Slot::State::free; }
-  // It was under way, or was to go, by `RMA endpoint`.
+  // It was under way, or was to go, by `rma_endpoint`.
   void failed(Slot& slot, std::uint64_t rma_endpoint);
   // Our own RMA endpoint ended with it under way, which says nothing about the peer: it may still
   // read what we sent by the old one, and only the end of its RMA endpoint proves that it reads no
@@ -122,7 +122,7 @@ class Fragments {
   // what is in doubt is told or lost, and what it should have heard is said. False: it says
   // nonsense.
   bool learn(const ToldBody& heard);
-  // How many named ones more could go at once, if those that wait did.
+  // How many more with an imm could go at once, if those that wait did.
   std::size_t imm_room() const noexcept;
   void called_back(std::uint64_t key);
   void rma_endpoint_ended(std::uint64_t rma_endpoint);

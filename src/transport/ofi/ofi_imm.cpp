@@ -1,4 +1,4 @@
-// Fragments that tell their target when they have landed. docs/ofi.md, Names, has the rules.
+// Fragments that tell their target when they have landed. docs/ofi.md, Imms, has the rules.
 #include "transport/ofi/ofi_transport_impl.hpp"
 
 namespace photon::transport::ofi {

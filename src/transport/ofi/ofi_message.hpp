@@ -84,7 +84,7 @@ inline constexpr std::size_t kMostAsks = 2 * kMostFragments;
 // told its target, no more than these go.
 inline constexpr std::size_t kMostNumbers = 2 * kMostFragments;
 
-// `RMA endpoint`: of the owner of the memory, where there is no key.
+// `rma_endpoint`: of the owner of the memory, where there is no key.
 struct KeyBody {
   std::uint64_t key = 0;
   std::uint64_t rma_endpoint = 0;

@@ -5,8 +5,7 @@
 //   open -- its bye, garbage, its process ended, it has cut us off, mute and silent --> ended:
 //           on_gone
 //   asked, handshake -- its endpoint info is none we can work with, it is not it, its process
-//   ended, mute
-//                      and silent, it has cut us off --> ended
+//                       ended, mute and silent, it has cut us off --> ended
 //
 // mute: a message to it has failed, so nothing more is sent; what it has sent is still read for a
 // while, and its bye may be among that. Whom we end while it lives is told by the bootstrap: it may

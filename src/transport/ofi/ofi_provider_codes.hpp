@@ -1,9 +1,9 @@
 // What the code of a provider's call means to us. libfabric's codes below FI_ERRNO_OFFSET are those
 // of errno, so no header of its is needed here; fabric.cpp checks that they are.
 //
-//   0 yes | EAGAIN full | no route no_way | else: a message failed
-//                                                 a fragment   failed, if it is the connection's
-//                                                           refused, if it is not
+//   0 yes | EAGAIN full | no route no_way | else: a message  failed
+//                                                 a fragment failed, if it is the connection's
+//                                                            refused, if it is not
 //
 // Owner: none, functions only.
 #pragma once

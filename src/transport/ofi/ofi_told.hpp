@@ -1,7 +1,7 @@
-// What a write tells its target when it has landed (docs/ofi.md, Names), and what the fragments of
+// What a write tells its target when it has landed (docs/ofi.md, Imms), and what the fragments of
 // one peer have told us.
 //
-//   bits of the data: 0-27 the name, 28-31 the fragment's number modulo 16, 32-63 a part of the
+//   bits of the data: 0-27 the imm, 28-31 the fragment's number modulo 16, 32-63 a part of the
 //   target's key, where the provider carries so many
 //
 // Invariant: of 16 fragments with numbers in a row one at most is in doubt for each number modulo

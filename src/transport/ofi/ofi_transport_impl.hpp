@@ -3,13 +3,13 @@
 // ofi_traffic.cpp (sending), ofi_memory.cpp (fragments, leases), ofi_rma_endpoints.cpp (by which
 // they leave), ofi_imm.cpp (what fragments tell), ofi_locals.cpp (our own memory), ofi_poll.cpp
 // (news, ends of peers), ofi_keepalive.cpp (who gets nothing), ofi_sleep.cpp (idle). What it has in
-// common with tcp stands in carried/network_transport.hpp.
+// common with tcp stands in network/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
 // state of a rank, or is kept; a hello that one says again may change at which of its own addresses
 // its rank is answered, until that has proved itself. Reports to the engine are made in poll()
 // only.
-// Owner: the engine. Threads: as in carried/network_transport.hpp; sleep_on() visits the lock.
+// Owner: the engine. Threads: as in network/network_transport.hpp; sleep_on() visits the lock.
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ ShmTransport::BellWord* ShmTransport::doorbell_words() noexcept {
                                                   layout_.doorbells_at(lane_.slot.number())));
 }
 
-// Bells are hints that peers write: a false one costs a look at a ring, nothing else.
+// Doorbells are hints that peers write: a false one costs a look at a ring, nothing else.
 void ShmTransport::compare_doorbells(Sink& sink) {
   const BellWord* words = doorbell_words();
   for (std::size_t i = 0; i < heard_.size(); ++i) {

@@ -1,4 +1,4 @@
-// One fragment of memory that ranks share: a memfd, sealed against resizing, and one mapping of it.
+// One piece of memory that ranks share: a memfd, sealed against resizing, and one mapping of it.
 //
 //   create() ---- descriptor in an offer ----> map():   a second mapping, in another process
 //                                              share(): the very same mapping, in this process

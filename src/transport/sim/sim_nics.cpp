@@ -1,4 +1,5 @@
-// Network NICs: they read and write memory by themselves, a part at a time, while the ranks run.
+// NICs of the simulated network: they read and write memory by themselves, a part at a time, while
+// the ranks run.
 #include <algorithm>
 #include <cstring>
 

@@ -2,7 +2,7 @@
 // kick() carries what was published into the network, poll() brings what is due. Nothing of a peer
 // can be reached, so the engine serves everything by records, but in the profile `mapped`: there a
 // rank that the peer has met touches its memory, as between processes of one host; and in `rc`,
-// `srd` and `unnamed`: there network NICs do it for those that have an answer of the peer.
+// `srd` and `unnamed`: there NICs do it for those that have an answer of the peer.
 //
 //   link: none -- connect() --> sending only -- hello --> both halves -- disconnect() --> released
 //         none -- hello (the answer is ours) -----------> both halves
@@ -48,7 +48,7 @@ class SimTransport final : public Transport {
   // link has swallowed, until that is known.
   bool drained() const noexcept override { return !network_->owes_news(me_); }
 
-  // Profile mapped: by read() and write(), which go fragment by fragment, in any order, while
+  // Profile mapped: by read() and write(), which go piece by piece, in any order, while
   // others run; or by the caller's own stores, which nobody sees halfway.
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
   // Nothing is sent: who sleeps looks.

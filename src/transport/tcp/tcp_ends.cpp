@@ -68,7 +68,7 @@ void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
 }
 
 // A close over unread bytes is a reset, which takes the last words from the stream. Who cuts a rank
-// off sends endpoint info with the reason first: that may still be on its way.
+// off sends an endpoint info with the reason first: that may still be on its way.
 void TcpTransport::await_reason(TcpPeer& peer) {
   side_channel_.look_soon();
   if (peer.boot_gone_ns != 0) return end(peer, reset_error(peer.rank));
@@ -160,8 +160,8 @@ base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) con
   return peer_error(rank, " has cut this rank off: " + words, ECONNABORTED);
 }
 
-// Endpoint info that its peer waits for: where the bootstrap has no room for it now, poll() tries
-// again. It also sends those of the flusher, to whom the bootstrap does not belong. Without a
+// An endpoint info that its peer waits for: where the bootstrap has no room for it now, poll()
+// tries again. It also sends those of the flusher, to whom the bootstrap does not belong. Without a
 // bootstrap, or memory, nobody can be told.
 void TcpTransport::send_or_keep(Rank rank, const TcpEndpointInfo& endpoint_info) {
   if (side_channel_.is_broken()) return;

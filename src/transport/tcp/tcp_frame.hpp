@@ -17,7 +17,7 @@ namespace photon::transport::tcp {
 enum class FrameKind : std::uint8_t {
   lines = 1,  // `bytes` of bulk, then `lines` ring lines: any records, or the one with that chunk
   credits,    // CreditBody: what the sender has given back
-  write,  // FragmentBody, then its bytes, then end; `bytes` is its name if `code` says it has one
+  write,  // FragmentBody, then its bytes, then end; `bytes` is its imm if `code` says it has one
   read,   // FragmentBody: serve me this
   done,   // the write or the read `token` is over; `code`: its status, negated
   data,   // the bytes of the read `token`, `bytes` of them, then end

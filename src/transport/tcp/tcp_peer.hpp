@@ -4,15 +4,13 @@
 //   asked -- it has dialed, and proved itself ----------------------------> open
 //   (none) -- its endpoint info: dialing;  it has dialed: open
 //   dialing, handshake -- refused, broken, silent --> dialing its next address; after the last one
-//                        its first again, later, a few times --> ended
+//                         its first again, later, a few times --> ended
 //   open -- the stream's end, garbage, an error --> ended: its fragments are over, then on_gone
-//   open -- a reset --> open, is_reset -- its endpoint info with the reason, its process ended, a
-//   while -->
-//                       ended
+//   open -- a reset --> open, is_reset -- its endpoint info with the reason, its process ended,
+//                       a while --> ended
 //   any -- its process ended, and no connection is under way --> ended
 //
-//   dialing, handshake -- it has dialed as well, and is the lower rank ------> open, by its
-//   connection
+//   dialing, handshake -- it has dialed as well, is the lower rank --> open, by its connection
 //
 // Who dials: who gets the other's endpoint info. If both have sent theirs both dial, and of the two
 // connections that of the lower rank stays: the higher one takes it in the place of its own, the

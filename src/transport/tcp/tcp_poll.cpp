@@ -29,7 +29,7 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended, and after the last of what its kernel still had
 // to deliver.
 constexpr std::int64_t kByeWaitNs = 1'000'000'000;
-// After a reset, for endpoint info with the peer's reason. It was sent before.
+// After a reset, for an endpoint info with the peer's reason. It was sent before.
 constexpr std::int64_t kReasonNs = 250'000'000;
 
 }  // namespace

@@ -2,11 +2,11 @@
 // tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (endpoint infos, dialing,
 // pending connections), tcp_traffic.cpp (sending, fragments, what frames do), tcp_poll.cpp (news),
 // tcp_ends.cpp (what peers are told of an end), tcp_keepalive.cpp (hosts that vanished),
-// tcp_sleep.cpp (idle). What it has in common with ofi stands in carried/network_transport.hpp.
+// tcp_sleep.cpp (idle). What it has in common with ofi stands in network/network_transport.hpp.
 //
 // Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
 // costs a PendingConnection, and there are at most kMostPending. Lines become visible in poll()
-// only. Owner: the engine. Threads: as in carried/network_transport.hpp. sleep_on() takes no lock
+// only. Owner: the engine. Threads: as in network/network_transport.hpp. sleep_on() takes no lock
 // either: it touches only descriptors and the words that are atomic.
 #pragma once
 
