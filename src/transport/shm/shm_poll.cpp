@@ -46,14 +46,14 @@ const LaneDoorbell* ShmTransport::lane_doorbell() const noexcept {
       own_.arena.segment.data() + layout_.lane_doorbell_at(lane_.slot.number())));
 }
 
-ShmTransport::BellWord* ShmTransport::doorbell_words() noexcept {
-  return std::launder(reinterpret_cast<BellWord*>(own_.arena.segment.data() +
+ShmTransport::DoorbellWord* ShmTransport::doorbell_words() noexcept {
+  return std::launder(reinterpret_cast<DoorbellWord*>(own_.arena.segment.data() +
                                                   layout_.doorbells_at(lane_.slot.number())));
 }
 
 // Doorbells are hints that peers write: a false one costs a look at a ring, nothing else.
 void ShmTransport::compare_doorbells(Sink& sink) {
-  const BellWord* words = doorbell_words();
+  const DoorbellWord* words = doorbell_words();
   for (std::size_t i = 0; i < heard_.size(); ++i) {
     const std::uint64_t now = words[i].get();
     std::uint64_t changed = now ^ heard_[i];

@@ -105,7 +105,7 @@ class ShmTransport final : public Transport {
   using Flag = sync::Hint<Policy, std::uint32_t>;
   static constexpr unsigned kLeastInterval = 32;  // poll_interval(): of who probes now and then,
   static constexpr unsigned kMostInterval = 256;  // and of who spins
-  using BellWord = sync::Hint<Policy, std::uint64_t>;
+  using DoorbellWord = sync::Hint<Policy, std::uint64_t>;
 
   // shm_links.cpp
   Peer* known(Rank rank) const noexcept { return peers_[rank].get(); }
@@ -129,7 +129,7 @@ class ShmTransport final : public Transport {
   void boot_failed(const base::Error& why, Sink& sink);
   void tell_cut_off(Rank rank, const CutOff& said) noexcept;
   void tell_who_is_cut_off();
-  BellWord* doorbell_words() noexcept;
+  DoorbellWord* doorbell_words() noexcept;
 
   // shm_sleep.cpp
   void kick_peer(Rank rank) noexcept;

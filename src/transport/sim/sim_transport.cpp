@@ -293,9 +293,9 @@ void SimTransport::describe(Rank rank, ph_path& path) {
       network_->is_mapped() && rank != me_ && network_->stores_reach(me_, rank, 2) ? 1 : 0;
   std::snprintf(path.reason, sizeof path.reason, "simulated network, seed %llu: %s",
                 static_cast<unsigned long long>(seed_),
-                network_->has_nics() ? "network NICs write to the memory of peers"
+                network_->has_nics() ? "NICs write to the memory of peers"
                 : network_->is_mapped()
-                    ? "memory of peers is touched at once or fragment by fragment, as if it were "
+                    ? "memory of peers is touched at once or piece by piece, as if it were "
                       "mapped"
                     : "everything travels in records; no memory is reached directly, although the "
                       "ranks share a process");
