@@ -48,7 +48,7 @@ const LaneDoorbell* ShmTransport::lane_doorbell() const noexcept {
 
 ShmTransport::DoorbellWord* ShmTransport::doorbell_words() noexcept {
   return std::launder(reinterpret_cast<DoorbellWord*>(own_.arena.segment.data() +
-                                                  layout_.doorbells_at(lane_.slot.number())));
+                                                      layout_.doorbells_at(lane_.slot.number())));
 }
 
 // Doorbells are hints that peers write: a false one costs a look at a ring, nothing else.

@@ -228,7 +228,7 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
                    PendingConnection{std::move(socket), Handshake::accept(boot_.secret(), parties_),
                                      time_.now_ns() + parts_.own->pending_ns});
   wake_.ring_if_armed();  // who sleeps has not known of this deadline
-  hear_pending(number);       // it may have spoken already
+  hear_pending(number);   // it may have spoken already
   return true;
 }
 
