@@ -50,7 +50,7 @@ TEST_P(LinksOf, one_that_is_down_for_a_while_costs_time_and_nothing_else) {
   const Words program{"--env",
                       "PHOTON_TRANSPORT=" + transport,
                       std::string(PHOTON_BIN_DIR) + "/engine_stress",
-                      "5",
+                      "12",
                       "7",
                       "8"};
   Launched a(at_root(program), hosts_.at("a"));
