@@ -60,10 +60,8 @@ ph_status Machine::post(const Message& message, ph_rank process) noexcept {
   args.id = kId;
   args.payload = &message.wire;
   args.payload_bytes = bytes;
-  if (is_lent(message))
-    args.local = {&address, sizeof address};
-  else
-    args.flags = PH_NO_LCE;
+  args.flags = is_lent(message) ? PH_DELIVERED : PH_NO_LCE;
+  if (is_lent(message)) args.local = {&address, sizeof address};
   return ph_am_send(lane_, process, &args);
 }
 
@@ -156,7 +154,9 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
   return moved;
 }
 
-// Lent messages come back by their ids; an id of 0 says that a message was refused.
+// Lent messages come back by their ids; an id of 0 says that one that was copied was refused.
+// PH_DELIVERED gives each id once: else a message that was read would come back a second time if its
+// target refuses it then, or dies.
 bool Machine::take_ends() noexcept {
   for (unsigned i = 0; i < kProbes; ++i) {
     const ph_u64_completion end = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER);

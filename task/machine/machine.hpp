@@ -2,13 +2,13 @@
 // (docs/tasks.md, "Sending").
 //
 //   send: room, at most `carried_bytes_` --> copied, its block is free
-//         room, larger --> lent -- read by the target, or it is lost --> free
+//         room, larger --> lent -- landed or refused at the target, or it is lost --> free
 //         no room, or others wait --> waits for its target, in order -- progress() --> as above
 //   come: in the ring --> copied to a block of the pool --> arrived
 //         larger --> a block is its landing -- all is there --> arrived
 //
 // Invariant: what waits for a target was sent before whatever is sent to it from now on. A lent
-// message is of nobody else until its local id, which is its address, was probed.
+// message is of nobody else until its local id, which is its address, was probed; that comes once.
 // Owner: the PE, whose thread makes every call but wake(). No other thread serves its lane.
 #pragma once
 
