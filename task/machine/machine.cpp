@@ -72,10 +72,7 @@ ph_status Machine::send(Message& message, ph_rank process) noexcept {
   }
   const ph_status status = post(message, process);
   if (status == PH_OK) {
-    if (is_lent(message))
-      ++lent_;
-    else
-      config_.pool->free(message);
+    sent(message);
     return PH_OK;
   }
   if (is_lost(status)) {
@@ -101,6 +98,15 @@ ph_status Machine::send_copy(const Message& message, ph_rank process) noexcept {
   return send(*copy, process);
 }
 
+void Machine::sent(Message& message) noexcept {
+  if (!is_lent(message)) {
+    config_.pool->free(message);
+    return;
+  }
+  chunk_of(message).is_queued = 1;
+  ++lent_;
+}
+
 void Machine::drop(Message& message) noexcept {
   ++dropped_;
   config_.pool->free(message);
@@ -108,6 +114,7 @@ void Machine::drop(Message& message) noexcept {
 
 void Machine::append(Message& message, ph_rank process) noexcept {
   ++waited_;
+  chunk_of(message).is_queued = 1;
   message.link = 0;
   Waiting& waiting = waiting_[process];
   if (waiting.first == nullptr) {
@@ -139,17 +146,14 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
   while (waiting.first != nullptr) {
     Message& message = *waiting.first;
     Message* next = named(message.link);
-    const bool lent = is_lent(message);
     const ph_status status = post(message, process);
     if (status == PH_AGAIN || status == PH_ERR_MEMORY) break;
     waiting.first = next;
     moved = true;
-    if (status != PH_OK)
-      drop(message);
-    else if (lent)
-      ++lent_;
+    if (status == PH_OK)
+      sent(message);
     else
-      config_.pool->free(message);
+      drop(message);
   }
   return moved;
 }

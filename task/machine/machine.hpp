@@ -91,6 +91,8 @@ class Machine {
   bool is_lent(const Message& message) const noexcept {
     return wire_bytes(message) > config_.carried_bytes;
   }
+  // A message that was posted: freed, or lent.
+  void sent(Message& message) noexcept;
   // A message to a process that is lost, or could not be sent.
   void drop(Message& message) noexcept;
   void append(Message& message, ph_rank process) noexcept;

@@ -26,7 +26,7 @@ struct Chunk {
   sync::ShareCount<sync::HardwarePolicy> references;
   std::uint16_t home;  // rank of the PE in its process
   std::uint8_t size_class;
-  std::uint8_t is_queued;  // it was given away: a queue holds it
+  std::uint8_t is_queued;  // it was given away: a queue, or the network, holds it
   std::uint32_t reserved;
 };
 static_assert(sizeof(Chunk) == 32);
