@@ -14,8 +14,8 @@
  *        their head) are met in the order of the calls; larger ones when all of them is there.
  *        A send is never refused for want of room: the message waits in its own link.
  * Errors: a status, and ph_task_error() has the words of the latest one of that PE. What a call
- *        refuses with PH_ERR_ARGUMENT, PH_ERR_STATE, PH_ERR_RANK or PH_ERR_MEMORY remains the
- *        caller's.
+ *        refuses remains the caller's, but for PH_ERR_PEER, PH_ERR_DEPARTED and PH_ERR_PROTOCOL:
+ *        then the target's process is lost, and the message was freed.
  * A message whose handler was never registered at its target ends that process with words.
  */
 #ifndef PHOTON_TASK_H
@@ -161,10 +161,11 @@ static inline void *ph_task_body(ph_task_message *message) {
 
 /**
  * Give a message to a PE, which may be the own one.
- * Ownership: the library's, from PH_OK on and after PH_ERR_PEER and PH_ERR_DEPARTED.
+ * Ownership: the library's, from PH_OK on.
  * Status:    PH_ERR_RANK (no such PE), PH_ERR_ARGUMENT (no message of the pool), PH_ERR_STATE (it
- *            is free, or was given away), PH_ERR_PEER, PH_ERR_DEPARTED (that process is lost: the
- *            message was freed), PH_ERR_MEMORY.
+ *            is free, or was given away; the context was finalized), PH_ERR_PEER, PH_ERR_DEPARTED,
+ *            PH_ERR_PROTOCOL (that process is lost: the message was freed), PH_ERR_MEMORY. Of any
+ *            other error of ph_am_send() the message remains the caller's, too.
  */
 PH_API ph_status ph_task_send(ph_task_pe *pe, uint32_t to, ph_task_message *message);
 

@@ -22,8 +22,10 @@ ph_status told(Pe& pe, const char* call, ph_status status) noexcept {
   if (status == PH_OK) [[likely]]
     return status;
   if (status == PH_ERR_MEMORY) return pe.fail(status, "%s: no memory for a copy", call);
-  return pe.fail(status, "%s: the target's process is lost, and the message was freed: %s", call,
-                 ph_status_text(status));
+  const char* what = photon::task::is_lost(status)
+                         ? "the target's process is lost, and what was sent was freed"
+                         : "nothing was sent, and the message is still the caller's";
+  return pe.fail(status, "%s: %s: %s", call, what, ph_status_text(status));
 }
 
 ph_status no_pe(Pe& pe, const char* call, uint32_t to) noexcept {

@@ -8,12 +8,6 @@
 
 namespace photon::task {
 
-namespace {
-
-bool is_lost(ph_status status) noexcept { return status < 0 && status != PH_ERR_MEMORY; }
-
-}  // namespace
-
 void Machine::die(const char* format, ...) noexcept {
   std::va_list arguments;
   va_start(arguments, format);
@@ -75,10 +69,8 @@ ph_status Machine::send(Message& message, ph_rank process) noexcept {
     sent(message);
     return PH_OK;
   }
-  if (is_lost(status)) {
-    drop(message);
-    return status;
-  }
+  if (is_lost(status)) drop(message);
+  if (!is_for_later(status)) return status;
   append(message, process);
   return PH_OK;
 }
@@ -87,15 +79,15 @@ ph_status Machine::send_copy(const Message& message, ph_rank process) noexcept {
   if (!is_lent(message) && waiting_[process].first == nullptr) {
     const ph_status status = post(message, process);
     if (status == PH_OK) return PH_OK;
-    if (is_lost(status)) {
-      ++dropped_;
-      return status;
-    }
+    if (is_lost(status)) ++dropped_;
+    if (!is_for_later(status)) return status;
   }
   Message* copy = config_.pool->alloc(message.size_bytes);
   if (copy == nullptr) return PH_ERR_MEMORY;
   std::memcpy(&copy->wire, &message.wire, wire_bytes(message));
-  return send(*copy, process);
+  const ph_status status = send(*copy, process);
+  if (status != PH_OK && !is_lost(status)) config_.pool->free(*copy);
+  return status;
 }
 
 void Machine::sent(Message& message) noexcept {
@@ -147,7 +139,7 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
     Message& message = *waiting.first;
     Message* next = named(message.link);
     const ph_status status = post(message, process);
-    if (status == PH_AGAIN || status == PH_ERR_MEMORY) break;
+    if (is_for_later(status)) break;
     waiting.first = next;
     moved = true;
     if (status == PH_OK)

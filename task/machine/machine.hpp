@@ -34,6 +34,11 @@ struct MachineConfig {
   Receiver receiver;
 };
 
+// That process is lost, and with it what was for it.
+inline bool is_lost(ph_status status) noexcept {
+  return status == PH_ERR_PEER || status == PH_ERR_DEPARTED || status == PH_ERR_PROTOCOL;
+}
+
 class Machine {
  public:
   explicit Machine(const MachineConfig& config) : config_(config) {}
@@ -48,10 +53,10 @@ class Machine {
   ph_status close() noexcept;
   ph_context* lane() const noexcept { return lane_; }
 
-  // Gives the message away, whatever the status: PH_ERR_PEER and the like say that it was freed,
-  // for its target is lost.
+  // Gives the message away, if PH_OK; is_lost(): it was freed, for its target is lost. With any
+  // other error it remains the caller's.
   ph_status send(Message& message, ph_rank process) noexcept;
-  // Copies it: at the call where there is room. PH_ERR_MEMORY: nothing was sent.
+  // Copies it: at the call where there is room. Any error: nothing was sent.
   ph_status send_copy(const Message& message, ph_rank process) noexcept;
 
   // Serves peers, takes what has come, and tries what waits. True: something was moved.
@@ -88,6 +93,9 @@ class Machine {
   }
   // PH_AGAIN: no room. PH_OK of a message that is lent: the caller has it no more.
   ph_status post(const Message& message, ph_rank process) noexcept;
+  static bool is_for_later(ph_status status) noexcept {
+    return status == PH_AGAIN || status == PH_ERR_MEMORY;
+  }
   bool is_lent(const Message& message) const noexcept {
     return wire_bytes(message) > config_.carried_bytes;
   }

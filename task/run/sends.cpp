@@ -23,6 +23,15 @@ void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
     pe.shared().all[rank]->push(message);
 }
 
+// A message, or its copy, to another process.
+ph_status send_far(Pe& pe, std::uint32_t process, Message& given, Message& message) noexcept {
+  const ph_status status = pe.machine().send(message, process);
+  // A lost process has freed what was sent, as PH_OK does.
+  const bool is_given = status == PH_OK || is_lost(status);
+  end_single(pe, given, message, is_given);
+  return status;
+}
+
 }  // namespace
 
 Message* copy_of(Pe& pe, const Message& message) noexcept {
@@ -36,9 +45,11 @@ Message* copy_of(Pe& pe, const Message& message) noexcept {
 
 Message* single(Pe& pe, Message& message) noexcept {
   if (chunk_of(enclosing(message)).references.is_single()) return &message;
-  Message* copy = copy_of(pe, message);
-  if (copy != nullptr) pe.pool().free(message);
-  return copy;
+  return copy_of(pe, message);
+}
+
+void end_single(Pe& pe, Message& message, Message& one, bool is_given) noexcept {
+  if (&one != &message) pe.pool().free(is_given ? message : one);
 }
 
 ph_status send(Pe& pe, std::uint32_t to, Message& given) noexcept {
@@ -49,10 +60,11 @@ ph_status send(Pe& pe, std::uint32_t to, Message& given) noexcept {
   const std::uint32_t rank = to - shared.process * shared.pes;  // large: of another process
   if (rank < shared.pes) {
     send_near(pe, rank, *message);
+    end_single(pe, given, *message, true);
     return PH_OK;
   }
   message->wire.target = static_cast<std::uint8_t>(to % shared.pes);
-  return pe.machine().send(*message, to / shared.pes);
+  return send_far(pe, to / shared.pes, given, *message);
 }
 
 ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept {
@@ -76,8 +88,9 @@ ph_status send_node(Pe& pe, std::uint32_t process, Message& given) noexcept {
   if (message == nullptr) return PH_ERR_MEMORY;
   address(pe, pe.number(), *message);
   message->wire.target = kAnyPe;
-  if (process != pe.shared().process) return pe.machine().send(*message, process);
+  if (process != pe.shared().process) return send_far(pe, process, given, *message);
   pe.push_node(*message);
+  end_single(pe, given, *message, true);
   return PH_OK;
 }
 

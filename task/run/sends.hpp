@@ -13,13 +13,17 @@
 
 namespace photon::task {
 
-// Gives the message away, but for PH_ERR_MEMORY.
+// Gives the message away, if PH_OK; is_lost(): it was freed. With any other error it remains the
+// caller's.
 ph_status send(Pe& pe, std::uint32_t to, Message& message) noexcept;
 ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept;
 ph_status send_node(Pe& pe, std::uint32_t process, Message& message) noexcept;
 
-// The message, or a copy of it in its place where others hold it as well. Null: no memory.
+// The message, or a copy to be given away in its place where others hold it as well, until
+// end_single(): then either the original has been given away with it, or the copy is freed.
+// Null: no memory.
 Message* single(Pe& pe, Message& message) noexcept;
+void end_single(Pe& pe, Message& message, Message& one, bool is_given) noexcept;
 // Null: no memory.
 Message* copy_of(Pe& pe, const Message& message) noexcept;
 

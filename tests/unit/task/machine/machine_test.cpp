@@ -179,6 +179,25 @@ TEST(TaskMachine, a_message_to_a_process_that_has_left_is_freed_and_counted) {
   });
 }
 
+// The program has ended its context under the machine: that loses no peer.
+TEST(TaskMachine, a_message_that_could_not_be_sent_remains_the_callers) {
+  photon::test::ThreadJob job(2);
+  job.run([&](ph_context* context, ph_rank rank) {
+    Station station(context);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    ASSERT_EQ(ph_finalize(context), PH_OK);
+    for (const std::uint64_t size : {std::uint64_t{8}, 2 * kCarried}) {
+      Message& message = station.make(size, 1);
+      EXPECT_EQ(station.machine.send(message, 1 - rank), PH_ERR_STATE);
+      EXPECT_EQ(station.machine.send_copy(message, 1 - rank), PH_ERR_STATE);
+      EXPECT_TRUE(Station::is_right(message));
+      EXPECT_EQ(station.pool.free(message), Pool::Freed::over) << "it was not freed before";
+    }
+    EXPECT_EQ(station.machine.dropped(), 0u);
+    EXPECT_FALSE(station.machine.has_waiting());
+  });
+}
+
 TEST(TaskMachine, another_thread_ends_a_wait) {
   photon::test::ThreadJob job(1);
   job.run([&](ph_context* context, ph_rank /*rank*/) {
