@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <thread>
 
 namespace photon::task {
@@ -75,16 +76,38 @@ ph_status Machine::send(Message& message, ph_rank process) noexcept {
   return PH_OK;
 }
 
-ph_status Machine::send_copy(const Message& message, ph_rank process) noexcept {
+// What is copied at the call may be read by other holders meanwhile, so nothing is written to it.
+ph_status Machine::post_copy(const WireWord& wire, const Message& message,
+                             ph_rank process) noexcept {
+  const std::uint64_t bytes = wire_bytes(message);
+  if (bytes <= PH_AM_SMALL_BYTES) {
+    std::byte line[PH_AM_SMALL_BYTES];
+    std::memcpy(line, &wire, sizeof wire);
+    std::memcpy(line + sizeof wire, &message + 1, message.size_bytes);
+    return ph_am_send_small(lane_, process, kId, {line, bytes});
+  }
+  const ph_const_block blocks[] = {{&wire, sizeof wire}, {&message + 1, message.size_bytes}};
+  ph_am_args args{};
+  args.size = sizeof args;
+  args.id = kId;
+  args.flags = PH_NO_LCE;
+  args.blocks = blocks;
+  args.blocks_count = std::size(blocks);
+  return ph_am_send(lane_, process, &args);
+}
+
+ph_status Machine::send_copy(const WireWord& wire, const Message& message,
+                             ph_rank process) noexcept {
   if (!is_lent(message) && waiting_[process].first == nullptr) {
-    const ph_status status = post(message, process);
+    const ph_status status = post_copy(wire, message, process);
     if (status == PH_OK) return PH_OK;
     if (is_lost(status)) ++dropped_;
     if (!is_for_later(status)) return status;
   }
   Message* copy = config_.pool->alloc(message.size_bytes);
   if (copy == nullptr) return PH_ERR_MEMORY;
-  std::memcpy(&copy->wire, &message.wire, wire_bytes(message));
+  copy->wire = wire;
+  std::memcpy(body_of(*copy), &message + 1, message.size_bytes);
   const ph_status status = send(*copy, process);
   if (status != PH_OK && !is_lost(status)) config_.pool->free(*copy);
   return status;

@@ -56,8 +56,9 @@ class Machine {
   // Gives the message away, if PH_OK; is_lost(): it was freed, for its target is lost. With any
   // other error it remains the caller's.
   ph_status send(Message& message, ph_rank process) noexcept;
-  // Copies it: at the call where there is room. Any error: nothing was sent.
-  ph_status send_copy(const Message& message, ph_rank process) noexcept;
+  // Copies its body behind that wire word: at the call where there is room. Writes nothing to the
+  // message, which others may read. Any error: nothing was sent.
+  ph_status send_copy(const WireWord& wire, const Message& message, ph_rank process) noexcept;
 
   // Serves peers, takes what has come, and tries what waits. True: something was moved.
   bool progress() noexcept;
@@ -93,6 +94,7 @@ class Machine {
   }
   // PH_AGAIN: no room. PH_OK of a message that is lent: the caller has it no more.
   ph_status post(const Message& message, ph_rank process) noexcept;
+  ph_status post_copy(const WireWord& wire, const Message& message, ph_rank process) noexcept;
   static bool is_for_later(ph_status status) noexcept {
     return status == PH_AGAIN || status == PH_ERR_MEMORY;
   }

@@ -13,7 +13,7 @@ namespace {
 void pass_on(Pe& pe, const Message& message, std::uint32_t process, std::uint32_t root) noexcept {
   const Children children = children_of(process, root, pe.shared().processes);
   for (std::uint32_t i = 0; i < children.count; ++i) {
-    const ph_status status = pe.machine().send_copy(message, children.of[i]);
+    const ph_status status = pe.machine().send_copy(message.wire, message, children.of[i]);
     if (status == PH_ERR_MEMORY)
       Machine::die("PE %u has no memory to pass on a broadcast: send less at a time", pe.number());
     if (status != PH_OK) pass_on(pe, message, children.of[i], root);

@@ -6,13 +6,19 @@ namespace photon::task {
 
 namespace {
 
-// Who sends, and to whom: all of it that travels.
-void address(const Pe& pe, std::uint32_t to, Message& message) noexcept {
+WireWord wire_of(const Pe& pe, std::uint32_t handler, std::uint32_t target) noexcept {
+  return {.handler = handler,
+          .target = static_cast<std::uint8_t>(target),
+          .source = static_cast<std::uint8_t>(pe.rank()),
+          .flags = 0,
+          .zero = 0};
+}
+
+// Who sends, and to whom. `target` is its rank in its process, or kAnyPe.
+void address(const Pe& pe, std::uint32_t to, std::uint32_t target, Message& message) noexcept {
   message.target = to;
   message.source = pe.number();
-  message.wire.source = static_cast<std::uint8_t>(pe.rank());
-  message.wire.flags = 0;
-  message.wire.zero = 0;
+  message.wire = wire_of(pe, message.wire.handler, target);
 }
 
 // Of this process. The message has one reference.
@@ -55,15 +61,14 @@ void end_single(Pe& pe, Message& message, Message& one, bool is_given) noexcept 
 ph_status send(Pe& pe, std::uint32_t to, Message& given) noexcept {
   Message* message = single(pe, given);
   if (message == nullptr) return PH_ERR_MEMORY;
-  address(pe, to, *message);
   const Shared& shared = pe.shared();
+  address(pe, to, to % shared.pes, *message);
   const std::uint32_t rank = to - shared.process * shared.pes;  // large: of another process
   if (rank < shared.pes) {
     send_near(pe, rank, *message);
     end_single(pe, given, *message, true);
     return PH_OK;
   }
-  message->wire.target = static_cast<std::uint8_t>(to % shared.pes);
   return send_far(pe, to / shared.pes, given, *message);
 }
 
@@ -73,21 +78,18 @@ ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept {
   if (rank < shared.pes) {
     Message* copy = copy_of(pe, message);
     if (copy == nullptr) return PH_ERR_MEMORY;
-    address(pe, to, *copy);
+    address(pe, to, rank, *copy);
     send_near(pe, rank, *copy);
     return PH_OK;
   }
-  Message& original = const_cast<Message&>(message);  // its head is the library's
-  address(pe, to, original);
-  original.wire.target = static_cast<std::uint8_t>(to % shared.pes);
-  return pe.machine().send_copy(original, to / shared.pes);
+  const WireWord wire = wire_of(pe, message.wire.handler, to % shared.pes);
+  return pe.machine().send_copy(wire, message, to / shared.pes);
 }
 
 ph_status send_node(Pe& pe, std::uint32_t process, Message& given) noexcept {
   Message* message = single(pe, given);
   if (message == nullptr) return PH_ERR_MEMORY;
-  address(pe, pe.number(), *message);
-  message->wire.target = kAnyPe;
+  address(pe, pe.number(), kAnyPe, *message);
   if (process != pe.shared().process) return send_far(pe, process, given, *message);
   pe.push_node(*message);
   end_single(pe, given, *message, true);

@@ -105,19 +105,26 @@ TEST(TaskMachine, what_finds_no_room_waits_in_order) {
   });
 }
 
-TEST(TaskMachine, a_copy_leaves_the_message_as_it_was) {
+TEST(TaskMachine, a_copy_writes_nothing_to_the_message) {
   photon::test::ThreadJob job(2);
   job.run([&](ph_context* context, ph_rank rank) {
     Station station(context);
     for (const std::uint64_t size : {std::uint64_t{16}, std::uint64_t{5000}, 2 * kCarried}) {
       Message& message = station.make(size, 3);
-      EXPECT_EQ(station.machine.send_copy(message, 1 - rank), PH_OK);
+      const Message before = message;
+      const WireWord wire{.handler = 3, .target = 0, .source = 1, .flags = 0, .zero = 0};
+      EXPECT_EQ(station.machine.send_copy(wire, message, 1 - rank), PH_OK);
+      EXPECT_EQ(std::memcmp(&message, &before, sizeof before), 0) << "others may read it meanwhile";
       EXPECT_TRUE(Station::is_right(message));
       EXPECT_EQ(station.pool.free(message), Pool::Freed::over) << "it was ours alone";
     }
     station.until([&] { return station.come.size() == 3; });
     station.until([&] { return !station.machine.has_lent(); });
-    for (Message* message : station.come) EXPECT_TRUE(Station::is_right(*message));
+    for (Message* message : station.come) {
+      EXPECT_TRUE(Station::is_right(*message));
+      EXPECT_EQ(message->source, (1 - rank) * 2 + 1);
+      EXPECT_EQ(message->wire.target, 0);
+    }
     ASSERT_EQ(ph_barrier(context), PH_OK);
   });
 }
@@ -189,7 +196,7 @@ TEST(TaskMachine, a_message_that_could_not_be_sent_remains_the_callers) {
     for (const std::uint64_t size : {std::uint64_t{8}, 2 * kCarried}) {
       Message& message = station.make(size, 1);
       EXPECT_EQ(station.machine.send(message, 1 - rank), PH_ERR_STATE);
-      EXPECT_EQ(station.machine.send_copy(message, 1 - rank), PH_ERR_STATE);
+      EXPECT_EQ(station.machine.send_copy(message.wire, message, 1 - rank), PH_ERR_STATE);
       EXPECT_TRUE(Station::is_right(message));
       EXPECT_EQ(station.pool.free(message), Pool::Freed::over) << "it was not freed before";
     }
