@@ -184,7 +184,12 @@ PH_API ph_status ph_task_send_node(ph_task_pe *pe, uint32_t process, ph_task_mes
 PH_API ph_status ph_task_broadcast(ph_task_pe *pe, ph_task_message *message, uint32_t flags);
 
 /** What kind of priority a message is enqueued with, and where among its equals. */
+#ifdef __cplusplus
+typedef enum ph_task_strategy
+    : int { /* any int may stand in it, as in C */
+#else
 typedef enum ph_task_strategy {
+#endif
   PH_TASK_FIFO = 0, /**< No priority: as the int 0. */
   PH_TASK_LIFO = 1,
   PH_TASK_INT_FIFO = 2, /**< An int32_t; smaller ones first. */
@@ -199,7 +204,8 @@ typedef enum ph_task_strategy {
 typedef struct ph_task_priority {
   ph_task_strategy strategy;
   uint32_t bits;     /**< 0, 32, 64, or those of the vector, at most 65,536. */
-  const void *value; /**< Words beyond the first 64 bits are read until the task has its turn. */
+  const void *value; /**< At any address. Words beyond the first 64 bits are read until the task
+                          has its turn; usually they lie in the message. */
 } ph_task_priority;
 
 /**
