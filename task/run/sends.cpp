@@ -1,6 +1,7 @@
 #include "task/run/sends.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace photon::task {
 
@@ -27,6 +28,13 @@ void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
     pe.push_own(message);
   else
     pe.shared().all[rank]->push(message);
+}
+
+// Words that lie in the body of a message: those of its copy, which is there until its turn.
+const void* words_in_copy(const void* words, Message& message, Message& copy) noexcept {
+  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(words) -
+                            reinterpret_cast<std::uintptr_t>(body_of(message));
+  return at < message.size_bytes ? body_of(copy) + at : words;
 }
 
 // A message, or its copy, to another process.
@@ -84,6 +92,24 @@ ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept {
   }
   const WireWord wire = wire_of(pe, message.wire.handler, to % shared.pes);
   return pe.machine().send_copy(wire, message, to / shared.pes);
+}
+
+ph_status enqueue(Pe& pe, Message& given, const Turn& turn) noexcept {
+  Message* message = single(pe, given);
+  if (message == nullptr) return PH_ERR_MEMORY;
+  Priority priority = turn.priority;
+  if (message != &given) priority.words = words_in_copy(priority.words, given, *message);
+  try {
+    if (turn.is_of_process)
+      pe.enqueue_node(*message, priority, turn.place);
+    else
+      pe.enqueue(*message, priority, turn.place);
+  } catch (const std::bad_alloc&) {
+    end_single(pe, given, *message, false);
+    return PH_ERR_MEMORY;
+  }
+  end_single(pe, given, *message, true);
+  return PH_OK;
 }
 
 ph_status send_node(Pe& pe, std::uint32_t process, Message& given) noexcept {
