@@ -11,7 +11,9 @@
  * and no other thread may make it. Handlers run in ph_task_run() and nowhere else.
  *
  * Order: from one PE to another, messages of at most `am_carried_max` bytes (with the 8 bytes of
- *        their head) are met in the order of the calls; larger ones when all of them is there.
+ *        their head) that ph_task_send() and ph_task_send_copy() took are met in the order of the
+ *        calls; larger ones when all of them is there. Broadcasts, messages to a process and
+ *        priorities go ways of their own: between them, and between them and these, there is none.
  *        A send is never refused for want of room: the message waits in its own link.
  * Errors: a status, and ph_task_error() has the words of the latest one of that PE. What a call
  *        refuses remains the caller's, but for PH_ERR_PEER, PH_ERR_DEPARTED and PH_ERR_PROTOCOL:

@@ -72,7 +72,7 @@ TEST(TaskQueue, bits_behind_the_last_one_say_nothing) {
   EXPECT_LT(bits(69, one), bits(69, third));
 }
 
-// Words behind 8 bytes and a character, say: the address sanitizer's companion judges each read.
+// A program may pack its messages: the sanitizer of undefined behaviour judges each read.
 TEST(TaskQueue, words_at_any_address_compare_alike) {
   const std::array<std::uint32_t, 3> smaller{0x80000000U, 5, 0x10000000U};
   const std::array<std::uint32_t, 3> larger{0x80000000U, 5, 0x30000000U};
