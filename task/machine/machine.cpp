@@ -174,8 +174,8 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
 }
 
 // Lent messages come back by their ids; an id of 0 says that one that was copied was refused.
-// PH_DELIVERED gives each id once: else a message that was read would come back a second time if its
-// target refuses it then, or dies.
+// PH_DELIVERED gives each id once: else a message that was read would come back a second time if
+// its target refuses it then, or dies.
 bool Machine::take_ends() noexcept {
   for (unsigned i = 0; i < kProbes; ++i) {
     const ph_u64_completion end = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER);

@@ -21,7 +21,7 @@ enum class Mark : std::uint32_t { free = 0x66726565, live = 0x6c697665, embedded
 
 struct Chunk {
   std::uint64_t room_bytes;  // of the body; embedded: how far the enclosing message is before
-  const void* priority;     // the words of one of more than 64 bits, while it is queued
+  const void* priority;      // the words of one of more than 64 bits, while it is queued
   Mark mark;
   sync::ShareCount<sync::HardwarePolicy> references;
   std::uint16_t home;  // rank of the PE in its process

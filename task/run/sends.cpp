@@ -32,8 +32,8 @@ void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
 
 // Words that lie in the body of a message: those of its copy, which is there until its turn.
 const void* words_in_copy(const void* words, Message& message, Message& copy) noexcept {
-  const std::uintptr_t at = reinterpret_cast<std::uintptr_t>(words) -
-                            reinterpret_cast<std::uintptr_t>(body_of(message));
+  const std::uintptr_t at =
+      reinterpret_cast<std::uintptr_t>(words) - reinterpret_cast<std::uintptr_t>(body_of(message));
   return at < message.size_bytes ? body_of(copy) + at : words;
 }
 
