@@ -11,11 +11,13 @@
  * and no other thread may make it. Handlers run in ph_task_run() and nowhere else.
  *
  * Order: from one PE to another, messages of at most `am_carried_max` bytes (with the 8 bytes of
- *        their head) are met in the order of the calls; larger ones when all of them is there.
+ *        their head) that ph_task_send() and ph_task_send_copy() took are met in the order of the
+ *        calls; larger ones when all of them is there. Broadcasts, messages to a process and
+ *        priorities go ways of their own: between them, and between them and these, there is none.
  *        A send is never refused for want of room: the message waits in its own link.
  * Errors: a status, and ph_task_error() has the words of the latest one of that PE. What a call
- *        refuses with PH_ERR_ARGUMENT, PH_ERR_STATE, PH_ERR_RANK or PH_ERR_MEMORY remains the
- *        caller's.
+ *        refuses remains the caller's, but for PH_ERR_PEER, PH_ERR_DEPARTED and PH_ERR_PROTOCOL:
+ *        then the target's process is lost, and the message was freed.
  * A message whose handler was never registered at its target ends that process with words.
  */
 #ifndef PHOTON_TASK_H
@@ -161,10 +163,11 @@ static inline void *ph_task_body(ph_task_message *message) {
 
 /**
  * Give a message to a PE, which may be the own one.
- * Ownership: the library's, from PH_OK on and after PH_ERR_PEER and PH_ERR_DEPARTED.
+ * Ownership: the library's, from PH_OK on.
  * Status:    PH_ERR_RANK (no such PE), PH_ERR_ARGUMENT (no message of the pool), PH_ERR_STATE (it
- *            is free, or was given away), PH_ERR_PEER, PH_ERR_DEPARTED (that process is lost: the
- *            message was freed), PH_ERR_MEMORY.
+ *            is free, or was given away; the context was finalized), PH_ERR_PEER, PH_ERR_DEPARTED,
+ *            PH_ERR_PROTOCOL (that process is lost: the message was freed), PH_ERR_MEMORY. Of any
+ *            other error of ph_am_send() the message remains the caller's, too.
  */
 PH_API ph_status ph_task_send(ph_task_pe *pe, uint32_t to, ph_task_message *message);
 
@@ -183,7 +186,12 @@ PH_API ph_status ph_task_send_node(ph_task_pe *pe, uint32_t process, ph_task_mes
 PH_API ph_status ph_task_broadcast(ph_task_pe *pe, ph_task_message *message, uint32_t flags);
 
 /** What kind of priority a message is enqueued with, and where among its equals. */
+#ifdef __cplusplus
+typedef enum ph_task_strategy
+    : int { /* any int may stand in it, as in C */
+#else
 typedef enum ph_task_strategy {
+#endif
   PH_TASK_FIFO = 0, /**< No priority: as the int 0. */
   PH_TASK_LIFO = 1,
   PH_TASK_INT_FIFO = 2, /**< An int32_t; smaller ones first. */
@@ -198,7 +206,8 @@ typedef enum ph_task_strategy {
 typedef struct ph_task_priority {
   ph_task_strategy strategy;
   uint32_t bits;     /**< 0, 32, 64, or those of the vector, at most 65,536. */
-  const void *value; /**< Words beyond the first 64 bits are read until the task has its turn. */
+  const void *value; /**< At any address. Words beyond the first 64 bits are read until the task
+                          has its turn; usually they lie in the message. */
 } ph_task_priority;
 
 /**

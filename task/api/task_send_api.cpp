@@ -1,5 +1,4 @@
 // Sends, priorities and the loop.
-#include <new>
 #include <optional>
 
 #include "task/api/checks.hpp"
@@ -22,8 +21,10 @@ ph_status told(Pe& pe, const char* call, ph_status status) noexcept {
   if (status == PH_OK) [[likely]]
     return status;
   if (status == PH_ERR_MEMORY) return pe.fail(status, "%s: no memory for a copy", call);
-  return pe.fail(status, "%s: the target's process is lost, and the message was freed: %s", call,
-                 ph_status_text(status));
+  const char* what = photon::task::is_lost(status)
+                         ? "the target's process is lost, and what was sent was freed"
+                         : "nothing was sent, and the message is still the caller's";
+  return pe.fail(status, "%s: %s: %s", call, what, ph_status_text(status));
 }
 
 ph_status no_pe(Pe& pe, const char* call, uint32_t to) noexcept {
@@ -53,9 +54,9 @@ PriorityQueue::Place place_of(ph_task_strategy strategy) noexcept {
   return strategy % 2 == 0 ? PriorityQueue::Place::fifo : PriorityQueue::Place::lifo;
 }
 
-template <class Push>
-ph_status enqueue(Pe& pe, const char* call, const ph_task_priority* priority,
-                  const Push& push) noexcept {
+ph_status enqueue(Pe& pe, const char* call, ph_task_message* message,
+                  const ph_task_priority* priority, bool is_of_process) noexcept {
+  if (!is_held(message)) return refuse(pe, call, message);
   if (priority == nullptr || !is_known(priority->strategy))
     return pe.fail(PH_ERR_ARGUMENT, "%s: priority is null, or its strategy is unknown", call);
   const std::optional<Priority> order =
@@ -66,12 +67,11 @@ ph_status enqueue(Pe& pe, const char* call, const ph_task_priority* priority,
                    "vector at most %u",
                    call, priority->bits, static_cast<int>(priority->strategy),
                    photon::task::kMostPriorityBits);
-  try {
-    push(*order, place_of(priority->strategy));
-  } catch (const std::bad_alloc&) {
-    return pe.fail(PH_ERR_MEMORY, "%s: no memory for the priority queue", call);
-  }
-  return PH_OK;
+  const ph_status status =
+      photon::task::enqueue(pe, of(message), {*order, place_of(priority->strategy), is_of_process});
+  if (status == PH_OK) [[likely]]
+    return status;
+  return pe.fail(status, "%s: no memory for a copy, or for the priority queue", call);
 }
 
 }  // namespace
@@ -116,23 +116,13 @@ ph_status ph_task_broadcast(ph_task_pe* pe, ph_task_message* message, uint32_t f
 ph_status ph_task_enqueue(ph_task_pe* pe, ph_task_message* message,
                           const ph_task_priority* priority) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
-  Pe& one = of(pe);
-  if (!is_held(message)) return refuse(one, "ph_task_enqueue", message);
-  return enqueue(one, "ph_task_enqueue", priority,
-                 [&](const Priority& order, PriorityQueue::Place place) {
-                   one.enqueue(of(message), order, place);
-                 });
+  return enqueue(of(pe), "ph_task_enqueue", message, priority, false);
 }
 
 ph_status ph_task_enqueue_node(ph_task_pe* pe, ph_task_message* message,
                                const ph_task_priority* priority) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
-  Pe& one = of(pe);
-  if (!is_held(message)) return refuse(one, "ph_task_enqueue_node", message);
-  return enqueue(one, "ph_task_enqueue_node", priority,
-                 [&](const Priority& order, PriorityQueue::Place place) {
-                   one.enqueue_node(of(message), order, place);
-                 });
+  return enqueue(of(pe), "ph_task_enqueue_node", message, priority, true);
 }
 
 ph_status ph_task_run(ph_task_pe* pe, int64_t count, uint64_t* ran) {

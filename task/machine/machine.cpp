@@ -4,15 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <thread>
 
 namespace photon::task {
-
-namespace {
-
-bool is_lost(ph_status status) noexcept { return status < 0 && status != PH_ERR_MEMORY; }
-
-}  // namespace
 
 void Machine::die(const char* format, ...) noexcept {
   std::va_list arguments;
@@ -60,10 +55,8 @@ ph_status Machine::post(const Message& message, ph_rank process) noexcept {
   args.id = kId;
   args.payload = &message.wire;
   args.payload_bytes = bytes;
-  if (is_lent(message))
-    args.local = {&address, sizeof address};
-  else
-    args.flags = PH_NO_LCE;
+  args.flags = is_lent(message) ? PH_DELIVERED : PH_NO_LCE;
+  if (is_lent(message)) args.local = {&address, sizeof address};
   return ph_am_send(lane_, process, &args);
 }
 
@@ -74,33 +67,59 @@ ph_status Machine::send(Message& message, ph_rank process) noexcept {
   }
   const ph_status status = post(message, process);
   if (status == PH_OK) {
-    if (is_lent(message))
-      ++lent_;
-    else
-      config_.pool->free(message);
+    sent(message);
     return PH_OK;
   }
-  if (is_lost(status)) {
-    drop(message);
-    return status;
-  }
+  if (is_lost(status)) drop(message);
+  if (!is_for_later(status)) return status;
   append(message, process);
   return PH_OK;
 }
 
-ph_status Machine::send_copy(const Message& message, ph_rank process) noexcept {
+// What is copied at the call may be read by other holders meanwhile, so nothing is written to it.
+ph_status Machine::post_copy(const WireWord& wire, const Message& message,
+                             ph_rank process) noexcept {
+  const std::uint64_t bytes = wire_bytes(message);
+  if (bytes <= PH_AM_SMALL_BYTES) {
+    std::byte line[PH_AM_SMALL_BYTES];
+    std::memcpy(line, &wire, sizeof wire);
+    std::memcpy(line + sizeof wire, &message + 1, message.size_bytes);
+    return ph_am_send_small(lane_, process, kId, {line, bytes});
+  }
+  const ph_const_block blocks[] = {{&wire, sizeof wire}, {&message + 1, message.size_bytes}};
+  ph_am_args args{};
+  args.size = sizeof args;
+  args.id = kId;
+  args.flags = PH_NO_LCE;
+  args.blocks = blocks;
+  args.blocks_count = std::size(blocks);
+  return ph_am_send(lane_, process, &args);
+}
+
+ph_status Machine::send_copy(const WireWord& wire, const Message& message,
+                             ph_rank process) noexcept {
   if (!is_lent(message) && waiting_[process].first == nullptr) {
-    const ph_status status = post(message, process);
+    const ph_status status = post_copy(wire, message, process);
     if (status == PH_OK) return PH_OK;
-    if (is_lost(status)) {
-      ++dropped_;
-      return status;
-    }
+    if (is_lost(status)) ++dropped_;
+    if (!is_for_later(status)) return status;
   }
   Message* copy = config_.pool->alloc(message.size_bytes);
   if (copy == nullptr) return PH_ERR_MEMORY;
-  std::memcpy(&copy->wire, &message.wire, wire_bytes(message));
-  return send(*copy, process);
+  copy->wire = wire;
+  std::memcpy(body_of(*copy), &message + 1, message.size_bytes);
+  const ph_status status = send(*copy, process);
+  if (status != PH_OK && !is_lost(status)) config_.pool->free(*copy);
+  return status;
+}
+
+void Machine::sent(Message& message) noexcept {
+  if (!is_lent(message)) {
+    config_.pool->free(message);
+    return;
+  }
+  chunk_of(message).is_queued = 1;
+  ++lent_;
 }
 
 void Machine::drop(Message& message) noexcept {
@@ -110,6 +129,7 @@ void Machine::drop(Message& message) noexcept {
 
 void Machine::append(Message& message, ph_rank process) noexcept {
   ++waited_;
+  chunk_of(message).is_queued = 1;
   message.link = 0;
   Waiting& waiting = waiting_[process];
   if (waiting.first == nullptr) {
@@ -141,22 +161,21 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
   while (waiting.first != nullptr) {
     Message& message = *waiting.first;
     Message* next = named(message.link);
-    const bool lent = is_lent(message);
     const ph_status status = post(message, process);
-    if (status == PH_AGAIN || status == PH_ERR_MEMORY) break;
+    if (is_for_later(status)) break;
     waiting.first = next;
     moved = true;
-    if (status != PH_OK)
-      drop(message);
-    else if (lent)
-      ++lent_;
+    if (status == PH_OK)
+      sent(message);
     else
-      config_.pool->free(message);
+      drop(message);
   }
   return moved;
 }
 
-// Lent messages come back by their ids; an id of 0 says that a message was refused.
+// Lent messages come back by their ids; an id of 0 says that one that was copied was refused.
+// PH_DELIVERED gives each id once: else a message that was read would come back a second time if
+// its target refuses it then, or dies.
 bool Machine::take_ends() noexcept {
   for (unsigned i = 0; i < kProbes; ++i) {
     const ph_u64_completion end = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER);

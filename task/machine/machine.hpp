@@ -2,13 +2,13 @@
 // (docs/tasks.md, "Sending").
 //
 //   send: room, at most `carried_bytes_` --> copied, its block is free
-//         room, larger --> lent -- read by the target, or it is lost --> free
+//         room, larger --> lent -- landed or refused at the target, or it is lost --> free
 //         no room, or others wait --> waits for its target, in order -- progress() --> as above
 //   come: in the ring --> copied to a block of the pool --> arrived
 //         larger --> a block is its landing -- all is there --> arrived
 //
 // Invariant: what waits for a target was sent before whatever is sent to it from now on. A lent
-// message is of nobody else until its local id, which is its address, was probed.
+// message is of nobody else until its local id, which is its address, was probed; that comes once.
 // Owner: the PE, whose thread makes every call but wake(). No other thread serves its lane.
 #pragma once
 
@@ -34,6 +34,11 @@ struct MachineConfig {
   Receiver receiver;
 };
 
+// That process is lost, and with it what was for it.
+inline bool is_lost(ph_status status) noexcept {
+  return status == PH_ERR_PEER || status == PH_ERR_DEPARTED || status == PH_ERR_PROTOCOL;
+}
+
 class Machine {
  public:
   explicit Machine(const MachineConfig& config) : config_(config) {}
@@ -48,11 +53,12 @@ class Machine {
   ph_status close() noexcept;
   ph_context* lane() const noexcept { return lane_; }
 
-  // Gives the message away, whatever the status: PH_ERR_PEER and the like say that it was freed,
-  // for its target is lost.
+  // Gives the message away, if PH_OK; is_lost(): it was freed, for its target is lost. With any
+  // other error it remains the caller's.
   ph_status send(Message& message, ph_rank process) noexcept;
-  // Copies it: at the call where there is room. PH_ERR_MEMORY: nothing was sent.
-  ph_status send_copy(const Message& message, ph_rank process) noexcept;
+  // Copies its body behind that wire word: at the call where there is room. Writes nothing to the
+  // message, which others may read. Any error: nothing was sent.
+  ph_status send_copy(const WireWord& wire, const Message& message, ph_rank process) noexcept;
 
   // Serves peers, takes what has come, and tries what waits. True: something was moved.
   bool progress() noexcept;
@@ -88,9 +94,15 @@ class Machine {
   }
   // PH_AGAIN: no room. PH_OK of a message that is lent: the caller has it no more.
   ph_status post(const Message& message, ph_rank process) noexcept;
+  ph_status post_copy(const WireWord& wire, const Message& message, ph_rank process) noexcept;
+  static bool is_for_later(ph_status status) noexcept {
+    return status == PH_AGAIN || status == PH_ERR_MEMORY;
+  }
   bool is_lent(const Message& message) const noexcept {
     return wire_bytes(message) > config_.carried_bytes;
   }
+  // A message that was posted: freed, or lent.
+  void sent(Message& message) noexcept;
   // A message to a process that is lost, or could not be sent.
   void drop(Message& message) noexcept;
   void append(Message& message, ph_rank process) noexcept;

@@ -20,13 +20,13 @@ namespace photon::task {
 enum class Mark : std::uint32_t { free = 0x66726565, live = 0x6c697665, embedded = 0x696e7369 };
 
 struct Chunk {
-  std::uint64_t room_bytes;       // of the body; embedded: how far the enclosing message is before
-  const std::uint32_t* priority;  // the words of one of more than 64 bits, while it is queued
+  std::uint64_t room_bytes;  // of the body; embedded: how far the enclosing message is before
+  const void* priority;      // the words of one of more than 64 bits, while it is queued
   Mark mark;
   sync::ShareCount<sync::HardwarePolicy> references;
   std::uint16_t home;  // rank of the PE in its process
   std::uint8_t size_class;
-  std::uint8_t is_queued;  // it was given away: a queue holds it
+  std::uint8_t is_queued;  // it was given away: a queue, or the network, holds it
   std::uint32_t reserved;
 };
 static_assert(sizeof(Chunk) == 32);

@@ -19,7 +19,7 @@ enum class PriorityKind : std::uint8_t { none, number, long_number, bit_vector }
 struct Priority {
   std::uint64_t first = std::uint64_t{1} << 63;
   std::uint32_t bits = 32;
-  const std::uint32_t* words = nullptr;  // of more than 64 bits: all of them
+  const void* words = nullptr;  // of more than 64 bits: all of them, at any address
 };
 
 inline constexpr std::uint32_t kMostPriorityBits = 65536;

@@ -13,7 +13,7 @@ namespace {
 void pass_on(Pe& pe, const Message& message, std::uint32_t process, std::uint32_t root) noexcept {
   const Children children = children_of(process, root, pe.shared().processes);
   for (std::uint32_t i = 0; i < children.count; ++i) {
-    const ph_status status = pe.machine().send_copy(message, children.of[i]);
+    const ph_status status = pe.machine().send_copy(message.wire, message, children.of[i]);
     if (status == PH_ERR_MEMORY)
       Machine::die("PE %u has no memory to pass on a broadcast: send less at a time", pe.number());
     if (status != PH_OK) pass_on(pe, message, children.of[i], root);
@@ -39,6 +39,15 @@ Message& unwrap(Message& relayed, const RelayFront& front) noexcept {
   return message;
 }
 
+// The own copy stands where the next send to itself stands, too, so that both are met in order.
+void give(Pe& pe, std::uint32_t rank, Message& message) noexcept {
+  message.target = pe.shared().process * pe.shared().pes + rank;
+  if (rank == pe.rank())
+    pe.push_own(message);
+  else
+    pe.shared().all[rank]->push(message);
+}
+
 // To PEs of this process from `rank` downward, but for `skipped`; whoever is the last gets it all.
 void hand_out(Pe& pe, Message& message, std::uint32_t skipped) noexcept {
   const Shared& shared = pe.shared();
@@ -48,14 +57,9 @@ void hand_out(Pe& pe, Message& message, std::uint32_t skipped) noexcept {
     Message* copy = copy_of(pe, message);
     if (copy == nullptr)
       Machine::die("PE %u has no memory for a broadcast: send less at a time", pe.number());
-    copy->target = shared.process * shared.pes + rank;
-    shared.all[rank]->push(*copy);
+    give(pe, rank, *copy);
   }
-  message.target = shared.process * shared.pes + last;
-  if (last == pe.rank())
-    pe.push_own(message);
-  else
-    shared.all[last]->push(message);
+  give(pe, last, message);
 }
 
 bool is_sound(const Shared& shared, const Message& message, const RelayFront& front) noexcept {

@@ -1,18 +1,25 @@
 #include "task/run/sends.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace photon::task {
 
 namespace {
 
-// Who sends, and to whom: all of it that travels.
-void address(const Pe& pe, std::uint32_t to, Message& message) noexcept {
+WireWord wire_of(const Pe& pe, std::uint32_t handler, std::uint32_t target) noexcept {
+  return {.handler = handler,
+          .target = static_cast<std::uint8_t>(target),
+          .source = static_cast<std::uint8_t>(pe.rank()),
+          .flags = 0,
+          .zero = 0};
+}
+
+// Who sends, and to whom. `target` is its rank in its process, or kAnyPe.
+void address(const Pe& pe, std::uint32_t to, std::uint32_t target, Message& message) noexcept {
   message.target = to;
   message.source = pe.number();
-  message.wire.source = static_cast<std::uint8_t>(pe.rank());
-  message.wire.flags = 0;
-  message.wire.zero = 0;
+  message.wire = wire_of(pe, message.wire.handler, target);
 }
 
 // Of this process. The message has one reference.
@@ -21,6 +28,22 @@ void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
     pe.push_own(message);
   else
     pe.shared().all[rank]->push(message);
+}
+
+// Words that lie in the body of a message: those of its copy, which is there until its turn.
+const void* words_in_copy(const void* words, Message& message, Message& copy) noexcept {
+  const std::uintptr_t at =
+      reinterpret_cast<std::uintptr_t>(words) - reinterpret_cast<std::uintptr_t>(body_of(message));
+  return at < message.size_bytes ? body_of(copy) + at : words;
+}
+
+// A message, or its copy, to another process.
+ph_status send_far(Pe& pe, std::uint32_t process, Message& given, Message& message) noexcept {
+  const ph_status status = pe.machine().send(message, process);
+  // A lost process has freed what was sent, as PH_OK does.
+  const bool is_given = status == PH_OK || is_lost(status);
+  end_single(pe, given, message, is_given);
+  return status;
 }
 
 }  // namespace
@@ -36,23 +59,25 @@ Message* copy_of(Pe& pe, const Message& message) noexcept {
 
 Message* single(Pe& pe, Message& message) noexcept {
   if (chunk_of(enclosing(message)).references.is_single()) return &message;
-  Message* copy = copy_of(pe, message);
-  if (copy != nullptr) pe.pool().free(message);
-  return copy;
+  return copy_of(pe, message);
+}
+
+void end_single(Pe& pe, Message& message, Message& one, bool is_given) noexcept {
+  if (&one != &message) pe.pool().free(is_given ? message : one);
 }
 
 ph_status send(Pe& pe, std::uint32_t to, Message& given) noexcept {
   Message* message = single(pe, given);
   if (message == nullptr) return PH_ERR_MEMORY;
-  address(pe, to, *message);
   const Shared& shared = pe.shared();
+  address(pe, to, to % shared.pes, *message);
   const std::uint32_t rank = to - shared.process * shared.pes;  // large: of another process
   if (rank < shared.pes) {
     send_near(pe, rank, *message);
+    end_single(pe, given, *message, true);
     return PH_OK;
   }
-  message->wire.target = static_cast<std::uint8_t>(to % shared.pes);
-  return pe.machine().send(*message, to / shared.pes);
+  return send_far(pe, to / shared.pes, given, *message);
 }
 
 ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept {
@@ -61,23 +86,39 @@ ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept {
   if (rank < shared.pes) {
     Message* copy = copy_of(pe, message);
     if (copy == nullptr) return PH_ERR_MEMORY;
-    address(pe, to, *copy);
+    address(pe, to, rank, *copy);
     send_near(pe, rank, *copy);
     return PH_OK;
   }
-  Message& original = const_cast<Message&>(message);  // its head is the library's
-  address(pe, to, original);
-  original.wire.target = static_cast<std::uint8_t>(to % shared.pes);
-  return pe.machine().send_copy(original, to / shared.pes);
+  const WireWord wire = wire_of(pe, message.wire.handler, to % shared.pes);
+  return pe.machine().send_copy(wire, message, to / shared.pes);
+}
+
+ph_status enqueue(Pe& pe, Message& given, const Turn& turn) noexcept {
+  Message* message = single(pe, given);
+  if (message == nullptr) return PH_ERR_MEMORY;
+  Priority priority = turn.priority;
+  if (message != &given) priority.words = words_in_copy(priority.words, given, *message);
+  try {
+    if (turn.is_of_process)
+      pe.enqueue_node(*message, priority, turn.place);
+    else
+      pe.enqueue(*message, priority, turn.place);
+  } catch (const std::bad_alloc&) {
+    end_single(pe, given, *message, false);
+    return PH_ERR_MEMORY;
+  }
+  end_single(pe, given, *message, true);
+  return PH_OK;
 }
 
 ph_status send_node(Pe& pe, std::uint32_t process, Message& given) noexcept {
   Message* message = single(pe, given);
   if (message == nullptr) return PH_ERR_MEMORY;
-  address(pe, pe.number(), *message);
-  message->wire.target = kAnyPe;
-  if (process != pe.shared().process) return pe.machine().send(*message, process);
+  address(pe, pe.number(), kAnyPe, *message);
+  if (process != pe.shared().process) return send_far(pe, process, given, *message);
   pe.push_node(*message);
+  end_single(pe, given, *message, true);
   return PH_OK;
 }
 

@@ -1,5 +1,5 @@
 // Where a message goes that a PE gives away (docs/tasks.md, "Sending"): its own list, a sibling's
-// inbox, the queue of the process, or the lane.
+// inbox, the queues of the process, or the lane.
 // Invariant: a message in a queue has one reference, since it has one link; of another one the
 // target gets a copy. Arguments were checked before (task/api/).
 // Owner: none (functions of the PE that sends).
@@ -13,13 +13,26 @@
 
 namespace photon::task {
 
-// Gives the message away, but for PH_ERR_MEMORY.
+// Gives the message away, if PH_OK; is_lost(): it was freed. With any other error it remains the
+// caller's.
 ph_status send(Pe& pe, std::uint32_t to, Message& message) noexcept;
 ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept;
 ph_status send_node(Pe& pe, std::uint32_t process, Message& message) noexcept;
 
-// The message, or a copy of it in its place where others hold it as well. Null: no memory.
+// Puts a message into the priority queue of the PE, or of its process. PH_ERR_MEMORY: nothing was
+// done.
+struct Turn {
+  Priority priority;
+  PriorityQueue::Place place;
+  bool is_of_process;
+};
+ph_status enqueue(Pe& pe, Message& message, const Turn& turn) noexcept;
+
+// The message, or a copy to be given away in its place where others hold it as well, until
+// end_single(): then either the original has been given away with it, or the copy is freed.
+// Null: no memory.
 Message* single(Pe& pe, Message& message) noexcept;
+void end_single(Pe& pe, Message& message, Message& one, bool is_given) noexcept;
 // Null: no memory.
 Message* copy_of(Pe& pe, const Message& message) noexcept;
 

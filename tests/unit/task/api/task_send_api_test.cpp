@@ -41,6 +41,39 @@ TEST(TaskSendApi, bits_that_fit_no_priority_are_refused) {
   });
 }
 
+// A message has one link and one long priority: of one that others hold a copy is enqueued.
+TEST(TaskSendApi, who_holds_a_message_keeps_it_when_another_holder_enqueues_it) {
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    ph_task_message* kept = nullptr;
+    std::vector<std::uint64_t> order;
+    Function note = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_NE(message, kept);
+      order.push_back(value_of(message));
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+    };
+    const std::uint32_t number = enroll(pe, note);
+    for (const bool is_of_process : {false, true}) {
+      kept = make(pe, number, 17, 64);
+      ASSERT_EQ(ph_task_retain(pe, kept), PH_OK);
+      std::uint32_t* words = static_cast<std::uint32_t*>(ph_task_body(kept)) + 4;
+      for (const std::uint32_t word : {0x80000000U, 0U, 3U}) *words++ = word;
+      const ph_task_priority priority{PH_TASK_BITS_FIFO, 96, words - 3};
+      const auto enqueue = is_of_process ? ph_task_enqueue_node : ph_task_enqueue;
+      ASSERT_EQ(enqueue(pe, kept, &priority), PH_OK);
+      *(words - 1) = 9;  // the copy has words of its own
+      const std::uint32_t behind[] = {0x80000000U, 0, 5};
+      const ph_task_priority later{PH_TASK_BITS_FIFO, 96, behind};
+      ASSERT_EQ(enqueue(pe, make(pe, number, 18), &later), PH_OK);
+      ASSERT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+      EXPECT_EQ(value_of(kept), 17u);
+      EXPECT_EQ(ph_task_free(pe, kept), PH_OK) << "one reference was ours all the time";
+      EXPECT_EQ(ph_task_free(pe, kept), PH_ERR_STATE);
+    }
+    EXPECT_EQ(order, (std::vector<std::uint64_t>{17, 18, 17, 18}));
+  });
+}
+
 // The queue of the process and that of the PE are one order; FIFO is behind equals, LIFO before.
 TEST(TaskSendApi, both_priority_queues_are_one_order) {
   TaskJob job(1, 1);

@@ -105,19 +105,26 @@ TEST(TaskMachine, what_finds_no_room_waits_in_order) {
   });
 }
 
-TEST(TaskMachine, a_copy_leaves_the_message_as_it_was) {
+TEST(TaskMachine, a_copy_writes_nothing_to_the_message) {
   photon::test::ThreadJob job(2);
   job.run([&](ph_context* context, ph_rank rank) {
     Station station(context);
     for (const std::uint64_t size : {std::uint64_t{16}, std::uint64_t{5000}, 2 * kCarried}) {
       Message& message = station.make(size, 3);
-      EXPECT_EQ(station.machine.send_copy(message, 1 - rank), PH_OK);
+      const Message before = message;
+      const WireWord wire{.handler = 3, .target = 0, .source = 1, .flags = 0, .zero = 0};
+      EXPECT_EQ(station.machine.send_copy(wire, message, 1 - rank), PH_OK);
+      EXPECT_EQ(std::memcmp(&message, &before, sizeof before), 0) << "others may read it meanwhile";
       EXPECT_TRUE(Station::is_right(message));
       EXPECT_EQ(station.pool.free(message), Pool::Freed::over) << "it was ours alone";
     }
     station.until([&] { return station.come.size() == 3; });
     station.until([&] { return !station.machine.has_lent(); });
-    for (Message* message : station.come) EXPECT_TRUE(Station::is_right(*message));
+    for (Message* message : station.come) {
+      EXPECT_TRUE(Station::is_right(*message));
+      EXPECT_EQ(message->source, (1 - rank) * 2 + 1);
+      EXPECT_EQ(message->wire.target, 0);
+    }
     ASSERT_EQ(ph_barrier(context), PH_OK);
   });
 }
@@ -133,16 +140,23 @@ TEST(TaskMachine, a_forged_wire_word_is_refused) {
         {.handler = 0, .target = 0, .source = 2, .flags = 0, .zero = 0},
         {.handler = 0, .target = 0, .source = 0, .flags = 2, .zero = 0},
         {.handler = 0, .target = 0, .source = 0, .flags = 0, .zero = 1}};
-    for (const WireWord& word : forged) {
-      Message& message = station.make(8, 0);
-      message.wire = word;
-      EXPECT_EQ(station.machine.send(message, 1 - rank), PH_OK);
-    }
+    for (const std::uint64_t size : {std::uint64_t{8}, 2 * kCarried})
+      for (const WireWord& word : forged) {
+        Message& message = station.make(size, 0);
+        message.wire = word;
+        EXPECT_EQ(station.machine.send(message, 1 - rank), PH_OK);
+      }
     EXPECT_EQ(station.machine.send(station.make(8, 9), 1 - rank), PH_OK);
+    // Each is counted at its sender and at its target.
+    station.until([&] { return station.machine.dropped() == 4 * forged.size(); });
     station.until([&] { return !station.come.empty(); });
     EXPECT_EQ(station.come.size(), 1u);
     EXPECT_EQ(station.come[0]->wire.handler, 9u);
-    EXPECT_GE(station.machine.dropped(), forged.size());
+    EXPECT_FALSE(station.machine.has_lent()) << "a lent message that is refused comes back once";
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    station.machine.progress();
+    EXPECT_EQ(station.machine.dropped(), 4 * forged.size());
+    EXPECT_FALSE(station.machine.has_lent());
     ASSERT_EQ(ph_barrier(context), PH_OK);
   });
 }
@@ -169,6 +183,25 @@ TEST(TaskMachine, a_message_to_a_process_that_has_left_is_freed_and_counted) {
       EXPECT_FALSE(station.machine.has_waiting());
     }
     ASSERT_EQ(ph_barrier(context), PH_OK);
+  });
+}
+
+// The program has ended its context under the machine: that loses no peer.
+TEST(TaskMachine, a_message_that_could_not_be_sent_remains_the_callers) {
+  photon::test::ThreadJob job(2);
+  job.run([&](ph_context* context, ph_rank rank) {
+    Station station(context);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    ASSERT_EQ(ph_finalize(context), PH_OK);
+    for (const std::uint64_t size : {std::uint64_t{8}, 2 * kCarried}) {
+      Message& message = station.make(size, 1);
+      EXPECT_EQ(station.machine.send(message, 1 - rank), PH_ERR_STATE);
+      EXPECT_EQ(station.machine.send_copy(message.wire, message, 1 - rank), PH_ERR_STATE);
+      EXPECT_TRUE(Station::is_right(message));
+      EXPECT_EQ(station.pool.free(message), Pool::Freed::over) << "it was not freed before";
+    }
+    EXPECT_EQ(station.machine.dropped(), 0u);
+    EXPECT_FALSE(station.machine.has_waiting());
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
@@ -69,6 +70,22 @@ TEST(TaskQueue, bits_behind_the_last_one_say_nothing) {
   const std::vector<std::uint32_t> third{0xabcd0000U, 0, 0xffffffffU};
   EXPECT_TRUE(is_equal(bits(68, one), bits(68, third)));
   EXPECT_LT(bits(69, one), bits(69, third));
+}
+
+// A program may pack its messages: the sanitizer of undefined behaviour judges each read.
+TEST(TaskQueue, words_at_any_address_compare_alike) {
+  const std::array<std::uint32_t, 3> smaller{0x80000000U, 5, 0x10000000U};
+  const std::array<std::uint32_t, 3> larger{0x80000000U, 5, 0x30000000U};
+  std::array<std::byte, 2 * (sizeof smaller + 1)> memory{};
+  std::byte* one = memory.data() + 1;
+  std::byte* other = one + sizeof smaller + 1;
+  std::memcpy(one, smaller.data(), sizeof smaller);
+  std::memcpy(other, larger.data(), sizeof larger);
+  const Priority first = *priority_of(PriorityKind::bit_vector, 70, one);
+  const Priority second = *priority_of(PriorityKind::bit_vector, 70, other);
+  EXPECT_LT(first, second);
+  EXPECT_FALSE(second < first);
+  EXPECT_TRUE(is_equal(first, *priority_of(PriorityKind::bit_vector, 70, smaller.data())));
 }
 
 // Bit by bit, as the words of the page say it.

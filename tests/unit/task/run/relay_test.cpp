@@ -29,6 +29,25 @@ TEST(TaskRelay, a_tree_reaches_every_process_once_from_every_root) {
     }
 }
 
+TEST(TaskRelay, the_own_copy_is_met_before_what_is_sent_to_itself_later) {
+  TaskJob job(1, 3);
+  job.run([](ph_task_pe* pe, const ph_task_place& place) {
+    std::vector<std::uint64_t> mine;
+    std::uint64_t met = 0;
+    Function take = [&](ph_task_pe* me, ph_task_message* message) {
+      if (ph_task_source(message) == place.pe) mine.push_back(value_of(message));
+      EXPECT_EQ(ph_task_free(me, message), PH_OK);
+      if (++met == 4) ph_task_stop(me);
+    };
+    const std::uint32_t number = enroll(pe, take);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    ASSERT_EQ(ph_task_broadcast(pe, make(pe, number, 1), PH_TASK_WITH_SELF), PH_OK);
+    ASSERT_EQ(ph_task_send(pe, place.pe, make(pe, number, 2)), PH_OK);
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+    EXPECT_EQ(mine, (std::vector<std::uint64_t>{1, 2}));
+  });
+}
+
 struct Case {
   std::uint32_t processes, pes, flags;
   std::uint64_t size_bytes;

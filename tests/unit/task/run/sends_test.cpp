@@ -85,6 +85,40 @@ TEST(TaskSend, who_holds_a_message_keeps_it_when_another_holder_sends_it) {
   });
 }
 
+// Until it has left, the message is the library's, whether it waits for room or is lent.
+TEST(TaskSend, a_message_that_is_under_way_to_another_process_is_nobody_elses) {
+  TaskJob job(2, 1, {{"am_slots", "4"}, {"requests", "16"}});
+  job.run([](ph_task_pe* pe, const ph_task_place& place) {
+    constexpr std::uint64_t kSmall = 2'000;
+    std::uint64_t left = place.pe == 1 ? kSmall + 1 : 1;
+    Function take = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      if (--left == 0) ph_task_stop(one);
+    };
+    const std::uint32_t number = enroll(pe, take);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 0) {
+      ph_task_message* message = make(pe, number, 0, 100'000);  // lent
+      ASSERT_EQ(ph_task_send(pe, 1, message), PH_OK);
+      const auto refuses = [&] {
+        EXPECT_EQ(ph_task_send(pe, 1, message), PH_ERR_STATE);
+        EXPECT_EQ(ph_task_free(pe, message), PH_ERR_STATE);
+        EXPECT_EQ(ph_task_retain(pe, message), PH_ERR_STATE);
+        EXPECT_NE(words_of(pe).find("was given away"), std::string::npos) << words_of(pe);
+      };
+      refuses();
+      for (std::uint64_t i = 0; i < kSmall; ++i) {
+        message = make(pe, number, i);
+        ASSERT_EQ(ph_task_send(pe, 1, message), PH_OK);
+      }
+      ASSERT_GT(counts_of(pe).waited, 0u);
+      refuses();  // the last one waits
+      ASSERT_EQ(ph_task_send(pe, 0, make(pe, number, 0)), PH_OK);
+    }
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+  });
+}
+
 TEST(TaskSend, a_message_to_another_process_runs_there_once) {
   TaskJob job(2, 2);
   std::vector<std::uint64_t> met(4);
