@@ -192,15 +192,16 @@ typedef enum ph_task_strategy
 #else
 typedef enum ph_task_strategy {
 #endif
-  PH_TASK_FIFO = 0, /**< No priority: as the int 0. */
-  PH_TASK_LIFO = 1,
-  PH_TASK_INT_FIFO = 2, /**< An int32_t; smaller ones first. */
-  PH_TASK_INT_LIFO = 3,
-  PH_TASK_BITS_FIFO = 4, /**< A bit vector: words of 32 bits, the highest bit of the first first. */
-  PH_TASK_BITS_LIFO = 5,
-  PH_TASK_LONG_FIFO = 6, /**< An int64_t. */
-  PH_TASK_LONG_LIFO = 7
-} ph_task_strategy;
+            PH_TASK_FIFO = 0, /**< No priority: as the int 0. */
+            PH_TASK_LIFO = 1,
+            PH_TASK_INT_FIFO = 2, /**< An int32_t; smaller ones first. */
+            PH_TASK_INT_LIFO = 3,
+            PH_TASK_BITS_FIFO =
+                4, /**< A bit vector: words of 32 bits, the highest bit of the first first. */
+            PH_TASK_BITS_LIFO = 5,
+            PH_TASK_LONG_FIFO = 6, /**< An int64_t. */
+            PH_TASK_LONG_LIFO = 7
+    } ph_task_strategy;
 
 /** A priority. All kinds are one order (docs/tasks.md, "Priorities"). */
 typedef struct ph_task_priority {
