@@ -59,11 +59,8 @@ class BiasLock {
     const Token owner = owner_.load(std::memory_order_relaxed);
     held = Held{owner | kVisit};
     if (owner == 0 || (owner & ~kGrantMask) == me) return true;
-    // Where its owner is inside he does not even hear of us.
-    if (has_left(owner, looks)) {
-      stop_entries();
-      if (has_left(owner, looks)) return true;
-    }
+    stop_entries();
+    if (has_left(owner, looks)) return true;
     unlock(held);
     return false;
   }
