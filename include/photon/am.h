@@ -300,8 +300,10 @@ PH_API ph_status ph_am_reply(const ph_am_message *message, const ph_am_args *arg
  *          lane stays that thread's, which enters it as fast as before. If somebody is inside,
  *          nothing is done (PH_AGAIN). A visit costs a barrier of all threads of the process, some
  *          microseconds, so it is for whoever has nothing else to do. After handlers it waits for
- *          whoever has come inside meanwhile, asleep if that takes long. Handlers that post on this
- *          lane in a visit enter it as any other thread does: then it is shared, and may stay so.
+ *          whoever has come inside meanwhile, asleep if that takes long: beside a thread that polls
+ *          that lane in a loop, for seconds. So it is for lanes whose thread makes no calls.
+ *          Handlers that post on this lane in a visit enter it as any other thread does: then it is
+ *          shared, and may stay so.
  * Order:   peers that have met in shared memory are served in turns. The call looks for peers that
  *          have not been met yet, and for peers behind a connection (tcp, ofi), once in 256 calls
  *          or more often, whatever time these take, so that PH_AGAIN does not say that nothing has

@@ -44,38 +44,6 @@ TEST_P(AmVisit, handlers_of_a_lane_whose_thread_computes_run_in_visits) {
   });
 }
 
-// Both are inside again and again: nothing runs twice, and nothing is left.
-TEST_P(AmVisit, beside_a_thread_that_polls_nothing_is_lost_and_no_two_handlers_run_at_once) {
-  // Who comes back from a handler looks for the moment at which the other one is outside, up to a
-  // millisecond apart.
-  constexpr std::uint64_t kCount = 100;
-  ThreadJob job(2, options());
-  job.run([&](ph_context* context, ph_rank rank) {
-    std::atomic<int> inside = 0;
-    std::uint64_t handled = 0;  // by handlers alone, one at a time
-    std::atomic<bool> is_over = false, has_run_in_a_visit = false;
-    AmHandler handler([&](const ph_am_message&, ph_am_landing&) {
-      EXPECT_EQ(inside.fetch_add(1), 0);
-      is_over = ++handled == kCount;
-      inside.fetch_sub(1);
-      return PH_OK;
-    });
-    handler.enroll(context, 1);
-    job.meet(context);
-    std::thread visitor([&] {
-      while (!is_over)
-        if (ph_am_poll(context, PH_AM_VISIT) == PH_OK) has_run_in_a_visit = true;
-    });
-    for (std::uint64_t i = 0; i < kCount; ++i)
-      ASSERT_EQ(small_surely(context, 1 - rank, 1, filled(8, i)), PH_OK);
-    // Or the progress thread was faster.
-    while (!has_run_in_a_visit && !is_over) std::this_thread::yield();
-    poll_until(context, [&] { return is_over.load(); });
-    visitor.join();
-    job.meet(context);
-  });
-}
-
 // They enter the lane by themselves then.
 TEST_P(AmVisit, handlers_may_reply_in_a_visit) {
   constexpr std::uint64_t kCount = 200;
