@@ -18,8 +18,8 @@ namespace photon::classic {
 
 class MatchedBuffer;
 
-// Of the matched buffer that `rid` names. A key of 0 is none of a registration's; the other one is
-// ours, and of this session: another rank's, or a later session's, finds nothing by it.
+// This describes the matched buffer that `rid` names. No registration has the key 0. The other key
+// is ours, and of this session: another rank's, or a later session's, finds nothing by it.
 photon_buffer_t describe_eager(const Session& session, const MatchedBuffer& matched,
                                photon_rid rid) noexcept;
 
