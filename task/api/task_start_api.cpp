@@ -3,7 +3,7 @@
 
 #include "task/api/checks.hpp"
 #include "task/run/crew.hpp"
-#include "task/run/starting.hpp"
+#include "task/start/starting.hpp"
 
 using photon::task::Crew;
 using photon::task::handle;

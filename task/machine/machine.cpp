@@ -22,7 +22,7 @@ void Machine::die(const char* format, ...) noexcept {
 ph_status Machine::close() noexcept {
   if (lane_ == nullptr) return PH_OK;
   for (const ph_rank process : targets_)
-    for (Message* message = waiting_[process].first; message != nullptr;) {
+    for (Message* message = peers_[process].first; message != nullptr;) {
       Message* next = named(message->link);
       config_.pool->free(*message);
       message = next;
@@ -35,7 +35,7 @@ ph_status Machine::close() noexcept {
 
 ph_status Machine::open(ph_context* lane) noexcept {
   try {
-    waiting_.resize(ph_size_of(lane));
+    peers_.resize(ph_size_of(lane));
     targets_.reserve(ph_size_of(lane));
   } catch (...) {
     return PH_ERR_MEMORY;
@@ -61,18 +61,15 @@ ph_status Machine::post(const Message& message, ph_rank process) noexcept {
 }
 
 ph_status Machine::send(Message& message, ph_rank process) noexcept {
-  if (waiting_[process].first != nullptr) {
-    append(message, process);
-    return PH_OK;
-  }
-  const ph_status status = post(message, process);
-  if (status == PH_OK) {
-    sent(message);
-    return PH_OK;
-  }
+  Peer& peer = peers_[process];
+  const ph_status status = peer.first != nullptr ? PH_AGAIN : post(message, process);
   if (is_lost(status)) drop(message);
-  if (!is_for_later(status)) return status;
-  append(message, process);
+  if (status != PH_OK && !is_for_later(status)) return status;
+  peer.sent += weight(message.wire);
+  if (status == PH_OK)
+    sent(message);
+  else
+    append(message, process);
   return PH_OK;
 }
 
@@ -98,8 +95,9 @@ ph_status Machine::post_copy(const WireWord& wire, const Message& message,
 
 ph_status Machine::send_copy(const WireWord& wire, const Message& message,
                              ph_rank process) noexcept {
-  if (!is_lent(message) && waiting_[process].first == nullptr) {
+  if (!is_lent(message) && peers_[process].first == nullptr) {
     const ph_status status = post_copy(wire, message, process);
+    if (status == PH_OK) peers_[process].sent += weight(wire);
     if (status == PH_OK) return PH_OK;
     if (is_lost(status)) ++dropped_;
     if (!is_for_later(status)) return status;
@@ -131,21 +129,21 @@ void Machine::append(Message& message, ph_rank process) noexcept {
   ++waited_;
   chunk_of(message).is_queued = 1;
   message.link = 0;
-  Waiting& waiting = waiting_[process];
-  if (waiting.first == nullptr) {
-    waiting.first = &message;
+  Peer& peer = peers_[process];
+  if (peer.first == nullptr) {
+    peer.first = &message;
     targets_.push_back(process);
   } else {
-    waiting.last->link = name_of(&message);
+    peer.last->link = name_of(&message);
   }
-  waiting.last = &message;
+  peer.last = &message;
 }
 
 bool Machine::send_waiting() noexcept {
   bool moved = false;
   for (std::size_t i = 0; i < targets_.size();) {
     moved |= send_waiting_to(targets_[i]);
-    if (waiting_[targets_[i]].first != nullptr) {
+    if (peers_[targets_[i]].first != nullptr) {
       ++i;
       continue;
     }
@@ -156,14 +154,14 @@ bool Machine::send_waiting() noexcept {
 }
 
 bool Machine::send_waiting_to(ph_rank process) noexcept {
-  Waiting& waiting = waiting_[process];
+  Peer& peer = peers_[process];
   bool moved = false;
-  while (waiting.first != nullptr) {
-    Message& message = *waiting.first;
+  while (peer.first != nullptr) {
+    Message& message = *peer.first;
     Message* next = named(message.link);
     const ph_status status = post(message, process);
     if (is_for_later(status)) break;
-    waiting.first = next;
+    peer.first = next;
     moved = true;
     if (status == PH_OK)
       sent(message);
@@ -239,12 +237,14 @@ ph_status Machine::on_landed(void* user, const ph_am_message* came, const ph_am_
 ph_status Machine::arrive(Message& message, ph_rank process) noexcept {
   const WireWord& wire = message.wire;
   const bool is_for_one = wire.target < config_.pes || wire.target == kAnyPe;
-  if (!is_for_one || wire.source >= config_.pes || wire.flags > kRelay || wire.zero != 0) {
+  if (!is_for_one || wire.source >= config_.pes || static_cast<std::size_t>(wire.kind) >= kKinds ||
+      wire.zero != 0) {
     drop(message);
     return PH_ERR_PROTOCOL;
   }
   message.source = process * config_.pes + wire.source;
   ++arrived_;
+  peers_[process].arrived += weight(wire);
   config_.receiver.arrived(config_.receiver.user, message);
   return PH_OK;
 }

@@ -70,6 +70,9 @@ class Machine {
   bool has_lent() const noexcept { return lent_ != 0; }
   std::uint64_t waited() const noexcept { return waited_; }
   std::uint64_t dropped() const noexcept { return dropped_; }
+  // Messages that were accepted for a process, and those that came of it; but for waves.
+  std::uint64_t sent_to(ph_rank process) const noexcept { return peers_[process].sent; }
+  std::uint64_t arrived_of(ph_rank process) const noexcept { return peers_[process].arrived; }
 
   // Says why, and ends the process: for a task that would be lost.
   [[noreturn]] static void die(const char* format, ...) noexcept
@@ -80,15 +83,19 @@ class Machine {
   static constexpr unsigned kProbes = 64;
   static constexpr std::int64_t kWhileWaitingUs = 50;
 
-  // What waits for a process, by the links of the messages.
-  struct Waiting {
-    Message* first = nullptr;
+  struct Peer {
+    Message* first = nullptr;  // what waits for it, by the links of the messages
     Message* last = nullptr;
+    std::uint64_t sent = 0;  // counted messages
+    std::uint64_t arrived = 0;
   };
 
   static ph_status on_message(void* user, const ph_am_message* came, ph_am_landing* landing);
   static ph_status on_landed(void* user, const ph_am_message* came, const ph_am_part* part);
 
+  static std::uint64_t weight(const WireWord& wire) noexcept {
+    return wire.kind == Kind::wave ? 0 : 1;
+  }
   static std::uint64_t wire_bytes(const Message& message) noexcept {
     return sizeof(WireWord) + message.size_bytes;
   }
@@ -113,7 +120,7 @@ class Machine {
 
   MachineConfig config_;
   ph_context* lane_ = nullptr;
-  std::vector<Waiting> waiting_;  // of each process
+  std::vector<Peer> peers_;       // each process
   std::vector<ph_rank> targets_;  // those for which something waits; room for all
   std::uint64_t lent_ = 0;
   std::uint64_t waited_ = 0;

@@ -31,19 +31,29 @@ struct Chunk {
 };
 static_assert(sizeof(Chunk) == 32);
 
+// What a message is for. All but the first are the library's own, and name no handler.
+enum class Kind : std::uint8_t {
+  program,
+  relay,  // it is passed on to many (task/run/relay.hpp)
+  token,  // a thread runs on
+  wave,   // it asks for counts, or answers; not counted itself
+  part,   // of a reduction
+  done,   // an operation on a buffer is over
+  turn,   // the other side is to issue an operation
+  group   // who belongs to a group
+};
+inline constexpr std::size_t kKinds = 8;
+
 // The only 8 bytes of a message, beside its body, that travel.
 struct WireWord {
   std::uint32_t handler;
   std::uint8_t target;  // rank in its process, or kAnyPe
   std::uint8_t source;
-  std::uint8_t flags;
+  Kind kind;
   std::uint8_t zero;
 };
 static_assert(sizeof(WireWord) == 8);
 inline constexpr std::uint8_t kAnyPe = 255;
-// Flags of a wire word.
-inline constexpr std::uint8_t kRelay =
-    1;  // the library's own: it is passed on (task/run/relay.hpp)
 
 struct Message {
   std::uint64_t link;        // the next one of whatever queue holds it

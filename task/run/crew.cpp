@@ -173,6 +173,7 @@ void Crew::end(Pe& pe) noexcept {
 
 ph_status Crew::close() noexcept {
   ph_status status = PH_OK;
+  parts_.reset();
   for (const std::unique_ptr<Pe>& pe : pes_) {
     const ph_status one = pe->machine().close();
     if (status == PH_OK) status = one;

@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "task/run/pe.hpp"
@@ -34,6 +35,8 @@ class Crew {
   Shared& shared() noexcept { return *shared_; }
   ph_context* context() noexcept { return context_; }
   Pe& pe(std::uint32_t rank) noexcept { return *pes_[rank]; }
+  // The parts of its PEs, which end when no PE runs any more, and before the PEs do.
+  void keep(std::shared_ptr<void> parts) noexcept { parts_ = std::move(parts); }
   // Takes the lanes, one for each PE, as far as it says PH_OK; those are null then.
   ph_status take(std::vector<ph_context*>& lanes) noexcept;
   // The threads of the other PEs. PH_ERR_SYSTEM: there are no more.
@@ -70,6 +73,7 @@ class Crew {
   ph_context* context_;
   bool is_own_;
   std::vector<std::unique_ptr<Pe>> pes_;
+  std::shared_ptr<void> parts_;
   std::vector<std::thread> threads_;
   std::promise<bool> gate_;
   std::shared_future<bool> is_on_;

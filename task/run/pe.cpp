@@ -5,8 +5,6 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "task/run/relay.hpp"
-
 namespace photon::task {
 
 namespace {
@@ -16,6 +14,11 @@ std::int64_t now_ns() noexcept {
 }
 
 }  // namespace
+
+bool drop_message(Pe& pe, Message& message) noexcept {
+  pe.pool().free(message);
+  return false;
+}
 
 Pe::Pe(Shared& shared, std::uint32_t rank)
     : shared_(shared),
@@ -158,10 +161,18 @@ void Pe::serve() noexcept {
 
 bool Pe::dispatch(Message& message) noexcept {
   chunk_of(message).is_queued = 0;
-  if ((message.wire.flags & kRelay) != 0) [[unlikely]] {
-    relay(*this, message);
-    return false;
+  const Kind kind = message.wire.kind;
+  if (kind == Kind::program) [[likely]] {
+    perform(message);
+    ++processed_;
+    return true;
   }
+  const bool is_task = shared_.on(kind)(*this, message);
+  if (kind != Kind::wave) ++processed_;
+  return is_task;
+}
+
+void Pe::perform(Message& message) noexcept {
   const std::uint32_t number = message.wire.handler;
   if (number >= handlers_.size()) [[unlikely]]
     Machine::die(
@@ -174,7 +185,6 @@ bool Pe::dispatch(Message& message) noexcept {
                    reinterpret_cast<ph_task_message*>(&message), handler.user);
   --in_task_;
   ++tasks_;
-  return true;
 }
 
 void Pe::count(ph_task_counts& counts) const noexcept {

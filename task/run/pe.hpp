@@ -12,6 +12,7 @@
 
 #include <photon/task.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -27,6 +28,15 @@ namespace photon::task {
 class Crew;
 class Pe;
 
+// Runs a message of the library's own, which is the function's from then on. True: it counts as a
+// task of the program, so that run() may end behind it.
+using KindFunction = bool (*)(Pe& pe, Message& message) noexcept;
+bool drop_message(Pe& pe, Message& message) noexcept;  // of a kind that nobody has made known
+
+// What stands above a PE and has state of its own for each; found by those folders alone.
+enum class Part : std::uint8_t { thread, collect, buffer };
+inline constexpr std::size_t kParts = 3;
+
 // What the PEs of a process share. They are of it until it ends.
 struct Shared {
   std::uint32_t processes;
@@ -38,6 +48,8 @@ struct Shared {
   Returns returns;
   ProcessQueue queue;
   std::vector<Pe*> all;  // by rank
+  // By kind, but for that of programs; set before a PE runs.
+  std::array<KindFunction, kKinds> on_kind;
   Crew* crew = nullptr;
 
   Shared(std::uint32_t processes_count, std::uint32_t own, std::uint32_t pes_count)
@@ -48,7 +60,10 @@ struct Shared {
         pool_bytes(kPoolBytes),
         carried_bytes(0),
         returns(pes_count),
-        queue(pes_count) {}
+        queue(pes_count) {
+    on_kind.fill(drop_message);
+  }
+  KindFunction& on(Kind kind) noexcept { return on_kind[static_cast<std::size_t>(kind)]; }
   std::uint32_t pes_of_job() const noexcept { return processes * pes; }
 
   static constexpr std::uint32_t kFifoMost = 64;
@@ -75,6 +90,8 @@ class Pe {
   const Machine& machine() const noexcept { return machine_; }
   std::vector<Handler>& handlers() noexcept { return handlers_; }
   bool is_in_task() const noexcept { return in_task_ != 0; }
+  void* part(Part part) const noexcept { return parts_[static_cast<std::size_t>(part)]; }
+  void set_part(Part part, void* own) noexcept { parts_[static_cast<std::size_t>(part)] = own; }
 
   // Both of a PE that may be another one's: any thread of the process.
   void push(Message& message) noexcept {
@@ -93,6 +110,16 @@ class Pe {
     chunk_of(message).is_queued = 1;
   }
   void enqueue_node(Message& message, const Priority& priority, PriorityQueue::Place place);
+
+  // Runs the handler that a message names, which gets it.
+  void perform(Message& message) noexcept;
+
+  // Counts for quiescence: what was made for this process, of any kind but a wave, and what is
+  // over. Messages to other processes are counted by the machine.
+  void count_created(std::uint64_t count) noexcept { created_ += count; }
+  void count_processed(std::uint64_t count) noexcept { processed_ += count; }
+  std::uint64_t created() const noexcept { return created_; }
+  std::uint64_t processed() const noexcept { return processed_; }
 
   // How many have run.
   std::uint64_t run(std::int64_t count) noexcept;
@@ -143,6 +170,9 @@ class Pe {
   bool is_asleep_ = false;
   bool* stopped_ = nullptr;    // of the innermost run
   std::uint32_t in_task_ = 0;  // how deep runs are nested
+  std::array<void*, kParts> parts_{};
+  std::uint64_t created_ = 0;
+  std::uint64_t processed_ = 0;
   std::uint64_t tasks_ = 0;
   std::uint64_t looks_ = 0;
   std::uint64_t sleeps_ = 0;

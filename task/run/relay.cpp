@@ -41,6 +41,7 @@ Message& unwrap(Message& relayed, const RelayFront& front) noexcept {
 
 // The own copy stands where the next send to itself stands, too, so that both are met in order.
 void give(Pe& pe, std::uint32_t rank, Message& message) noexcept {
+  pe.count_created(1);
   message.target = pe.shared().process * pe.shared().pes + rank;
   if (rank == pe.rank())
     pe.push_own(message);
@@ -78,31 +79,28 @@ Children children_of(std::uint32_t process, std::uint32_t root, std::uint32_t pr
   return children;
 }
 
-void relay(Pe& pe, Message& message) noexcept {
+bool relay(Pe& pe, Message& message) noexcept {
   const Shared& shared = pe.shared();
   RelayFront front{};
   if (message.size_bytes >= sizeof front) std::memcpy(&front, body_of(message), sizeof front);
-  if (!is_sound(shared, message, front)) {  // a peer has sent it
-    pe.pool().free(message);
-    return;
-  }
+  if (!is_sound(shared, message, front)) return drop_message(pe, message);  // a peer has sent it
   message.wire.source = static_cast<std::uint8_t>(pe.rank());
   message.wire.target = static_cast<std::uint8_t>(pe.rank());
   pass_on(pe, message, shared.process, front.root);
   const bool is_root = shared.process == front.root;
   const bool to_processes = (front.flags & PH_TASK_TO_PROCESSES) != 0;
   const bool skips = is_root && (front.flags & PH_TASK_WITH_SELF) == 0;
-  if (skips && (to_processes || shared.pes == 1)) {
-    pe.pool().free(message);
-    return;
-  }
+  if (skips && (to_processes || shared.pes == 1)) return drop_message(pe, message);
   Message& original = unwrap(message, front);
   if (to_processes) {
     original.target = pe.number();
-    return pe.push_node(original);
+    pe.count_created(1);
+    pe.push_node(original);
+    return false;
   }
   constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   hand_out(pe, original, skips ? front.source % shared.pes : kNobody);
+  return false;
 }
 
 ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcept {
@@ -117,7 +115,7 @@ ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcep
   std::memcpy(body, &front, sizeof front);
   std::memcpy(body + sizeof front, &message + 1, message.size_bytes);
   relayed->source = pe.number();
-  relayed->wire.flags = kRelay;
+  relayed->wire.kind = Kind::relay;
   relay(pe, *relayed);
   return PH_OK;
 }

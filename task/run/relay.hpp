@@ -30,8 +30,8 @@ static_assert(sizeof(RelayFront) == kFrontBytes);
 // To all, by the sender; the message stays the caller's. PH_ERR_MEMORY: nothing was sent.
 ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcept;
 
-// One that has come. It is over then.
-void relay(Pe& pe, Message& message) noexcept;
+// One that has come (Kind::relay). It is over then.
+bool relay(Pe& pe, Message& message) noexcept;
 
 // Children of a process in the tree of so many from a root, at most four; how many.
 struct Children {

@@ -11,7 +11,7 @@ WireWord wire_of(const Pe& pe, std::uint32_t handler, std::uint32_t target) noex
   return {.handler = handler,
           .target = static_cast<std::uint8_t>(target),
           .source = static_cast<std::uint8_t>(pe.rank()),
-          .flags = 0,
+          .kind = Kind::program,
           .zero = 0};
 }
 
@@ -24,6 +24,7 @@ void address(const Pe& pe, std::uint32_t to, std::uint32_t target, Message& mess
 
 // Of this process. The message has one reference.
 void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
+  pe.count_created(1);
   if (rank == pe.rank())
     pe.push_own(message);
   else
@@ -108,6 +109,7 @@ ph_status enqueue(Pe& pe, Message& given, const Turn& turn) noexcept {
     end_single(pe, given, *message, false);
     return PH_ERR_MEMORY;
   }
+  pe.count_created(1);
   end_single(pe, given, *message, true);
   return PH_OK;
 }
@@ -117,6 +119,7 @@ ph_status send_node(Pe& pe, std::uint32_t process, Message& given) noexcept {
   if (message == nullptr) return PH_ERR_MEMORY;
   address(pe, pe.number(), kAnyPe, *message);
   if (process != pe.shared().process) return send_far(pe, process, given, *message);
+  pe.count_created(1);
   pe.push_node(*message);
   end_single(pe, given, *message, true);
   return PH_OK;

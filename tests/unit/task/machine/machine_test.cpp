@@ -31,7 +31,7 @@ struct Station {
   }
   Message& make(std::uint64_t size_bytes, std::uint32_t seed) {
     Message& message = *pool.alloc(size_bytes);
-    message.wire = {.handler = seed, .target = 1, .source = 0, .flags = 0, .zero = 0};
+    message.wire = {.handler = seed, .target = 1, .source = 0, .kind = Kind::program, .zero = 0};
     std::byte* bytes = body_of(message);
     for (std::uint64_t i = 0; i < size_bytes; ++i) bytes[i] = of(seed, i);
     return message;
@@ -112,7 +112,7 @@ TEST(TaskMachine, a_copy_writes_nothing_to_the_message) {
     for (const std::uint64_t size : {std::uint64_t{16}, std::uint64_t{5000}, 2 * kCarried}) {
       Message& message = station.make(size, 3);
       const Message before = message;
-      const WireWord wire{.handler = 3, .target = 0, .source = 1, .flags = 0, .zero = 0};
+      const WireWord wire{.handler = 3, .target = 0, .source = 1, .kind = Kind::program, .zero = 0};
       EXPECT_EQ(station.machine.send_copy(wire, message, 1 - rank), PH_OK);
       EXPECT_EQ(std::memcmp(&message, &before, sizeof before), 0) << "others may read it meanwhile";
       EXPECT_TRUE(Station::is_right(message));
@@ -135,11 +135,11 @@ TEST(TaskMachine, a_forged_wire_word_is_refused) {
   job.run([&](ph_context* context, ph_rank rank) {
     Station station(context);
     const std::vector<WireWord> forged = {
-        {.handler = 0, .target = 2, .source = 0, .flags = 0, .zero = 0},
-        {.handler = 0, .target = 254, .source = 0, .flags = 0, .zero = 0},
-        {.handler = 0, .target = 0, .source = 2, .flags = 0, .zero = 0},
-        {.handler = 0, .target = 0, .source = 0, .flags = 2, .zero = 0},
-        {.handler = 0, .target = 0, .source = 0, .flags = 0, .zero = 1}};
+        {.handler = 0, .target = 2, .source = 0, .kind = Kind::program, .zero = 0},
+        {.handler = 0, .target = 254, .source = 0, .kind = Kind::program, .zero = 0},
+        {.handler = 0, .target = 0, .source = 2, .kind = Kind::program, .zero = 0},
+        {.handler = 0, .target = 0, .source = 0, .kind = Kind{kKinds}, .zero = 0},
+        {.handler = 0, .target = 0, .source = 0, .kind = Kind::program, .zero = 1}};
     for (const std::uint64_t size : {std::uint64_t{8}, 2 * kCarried})
       for (const WireWord& word : forged) {
         Message& message = station.make(size, 0);

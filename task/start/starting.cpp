@@ -1,4 +1,4 @@
-#include "task/run/starting.hpp"
+#include "task/start/starting.hpp"
 
 #include <algorithm>
 #include <cstdarg>
@@ -7,6 +7,8 @@
 #include <new>
 #include <string>
 #include <vector>
+
+#include "task/start/parts.hpp"
 
 namespace photon::task {
 
@@ -197,6 +199,7 @@ void Start::make_crew() {
     const bool is_own = config_.context == nullptr;
     crew_ = std::make_unique<Crew>(std::move(shared), context_, is_own);
     if (is_own) context_ = nullptr;  // the crew ends it
+    make_parts(*crew_);
   } catch (const std::bad_alloc&) {
     fail(PH_ERR_MEMORY, "ph_task_start: no memory for the PEs");
     return;

@@ -1,4 +1,4 @@
-#include "task/run/starting.hpp"
+#include "task/start/starting.hpp"
 
 #include <gtest/gtest.h>
 
