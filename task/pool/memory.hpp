@@ -1,6 +1,6 @@
-// Where pools take their memory: two functions, so that slabs can come from ph_alloc() (arena.hpp),
-// from the heap, or from a test.
-// Owner: whoever made it; it outlives the pools.
+// Where pools take their memory: two functions, so that slabs can come from ph_alloc()
+// (registered_memory.hpp), from the heap, or from a test. Owner: whoever made it; it outlives the
+// pools.
 #pragma once
 
 #include <cstddef>

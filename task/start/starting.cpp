@@ -192,7 +192,9 @@ bool Start::hear_lanes() {
 void Start::make_crew() {
   if (error_.status != PH_OK) return;
   try {
-    auto shared = std::make_unique<Shared>(ph_size_of(context_), ph_rank_of(context_), pes_);
+    auto shared = std::make_unique<Shared>(
+        ph_size_of(context_), ph_rank_of(context_), pes_,
+        config_.arena_bytes != 0 ? config_.arena_bytes : Shared::kArenaBytes);
     if (config_.fifo_most != 0) shared->fifo_most = config_.fifo_most;
     if (config_.pool_bytes != 0) shared->pool_bytes = config_.pool_bytes;
     shared->carried_bytes = std::strtoull(setting("am_carried_max").c_str(), nullptr, 10);

@@ -1,4 +1,4 @@
-#include "task/pool/arena.hpp"
+#include "task/pool/registered_memory.hpp"
 
 #include <gtest/gtest.h>
 
