@@ -7,6 +7,7 @@
 
 using photon::task::Crew;
 using photon::task::handle;
+using photon::task::is_here;
 using photon::task::of;
 using photon::task::Pe;
 
@@ -51,6 +52,7 @@ ph_status ph_task_start(const ph_task_config* config, ph_task_pe** pe, ph_error*
 ph_status ph_task_end(ph_task_pe* pe) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_end")) return PH_ERR_STATE;
   if (one.rank() != 0)
     return one.fail(PH_ERR_STATE,
                     "ph_task_end: PE %u is not the first of its process: return "
@@ -83,12 +85,15 @@ ph_status ph_task_counters(const ph_task_pe* pe, ph_task_counts* counts) {
 }
 
 void ph_task_error(const ph_task_pe* pe, ph_error* error) {
-  if (pe != nullptr && error != nullptr) *error = of(pe).error();
+  if (pe == nullptr || error == nullptr) return;
+  const Pe& one = of(pe);
+  *error = one.is_here() ? one.error() : one.shared().outsiders.error();
 }
 
 ph_status ph_task_register(ph_task_pe* pe, ph_task_handler handler, void* user, uint32_t* number) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_register")) return PH_ERR_STATE;
   if (handler == nullptr || number == nullptr)
     return one.fail(PH_ERR_ARGUMENT, "ph_task_register: handler or number is null");
   auto& handlers = one.handlers();
@@ -106,5 +111,6 @@ ph_status ph_task_register(ph_task_pe* pe, ph_task_handler handler, void* user, 
 
 ph_status ph_task_agree(ph_task_pe* pe) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
+  if (!is_here(of(pe), "ph_task_agree")) return PH_ERR_STATE;
   return of(pe).shared().crew->agree(of(pe));
 }

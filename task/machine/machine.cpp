@@ -199,12 +199,14 @@ bool Machine::progress() noexcept {
 void Machine::wait(std::int64_t timeout_us) noexcept {
   if (has_waiting() && timeout_us > kWhileWaitingUs) timeout_us = kWhileWaitingUs;
   const ph_query ends{PH_ANY_RANK, PH_EITHER, nullptr};
-  if (ph_wait(lane_, ends, timeout_us) >= 0) return;
+  const ph_status status = ph_wait(lane_, ends, timeout_us);
+  if (status >= 0) return;
+  is_ended_ |= status == PH_ERR_STATE;
   std::this_thread::yield();
 }
 
 ph_status Machine::on_message(void* user, const ph_am_message* came, ph_am_landing* landing) {
-  Machine& self = *static_cast<Machine*>(user);
+  Machine& self = here(user);
   if (came->payload_bytes < sizeof(WireWord)) return PH_ERR_PROTOCOL;
   const std::uint64_t body_bytes = came->payload_bytes - sizeof(WireWord);
   if (body_bytes > SizeClass::kMostBytes - kFrontBytes) return PH_ERR_PROTOCOL;  // it lies
@@ -220,14 +222,14 @@ ph_status Machine::on_message(void* user, const ph_am_message* came, ph_am_landi
   landing->buffer_bytes = came->payload_bytes;
   landing->done = on_landed;
   landing->argument = message;
-  // The landing knows its message, and the message its machine.
-  message->link = reinterpret_cast<std::uintptr_t>(&self);
+  // The landing knows its message, and the message the machine of the lane.
+  message->link = reinterpret_cast<std::uintptr_t>(user);
   return PH_OK;
 }
 
 ph_status Machine::on_landed(void* user, const ph_am_message* came, const ph_am_part* part) {
   Message& message = *static_cast<Message*>(user);
-  Machine& self = *reinterpret_cast<Machine*>(static_cast<std::uintptr_t>(message.link));
+  Machine& self = here(reinterpret_cast<void*>(static_cast<std::uintptr_t>(message.link)));
   if (part->status == PH_OK) return self.arrive(message, came->source);
   self.drop(message);
   return PH_OK;

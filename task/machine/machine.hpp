@@ -6,10 +6,13 @@
 //         no room, or others wait --> waits for its target, in order -- progress() --> as above
 //   come: in the ring --> copied to a block of the pool --> arrived
 //         larger --> a block is its landing -- all is there --> arrived
+//         refused, or its landing failed --> dropped
 //
+// What comes is of the machine of the thread that makes the lane move: its own, or one that visits
+// the lane while its owner is busy (`here`). So blocks and counts stay those of one thread.
 // Invariant: what waits for a target was sent before whatever is sent to it from now on. A lent
 // message is of nobody else until its local id, which is its address, was probed; that comes once.
-// Owner: the PE, whose thread makes every call but wake(). No other thread serves its lane.
+// Owner: the PE, whose thread makes every call but wake() and visit().
 #pragma once
 
 #include <photon/photon.h>
@@ -25,6 +28,8 @@ namespace photon::task {
 struct Receiver {
   void (*arrived)(void* user, Message& message) noexcept;
   void* user;
+  // The machine of the thread that runs; null: the lane has one thread.
+  class Machine& (*here)(void* user) noexcept = nullptr;
 };
 
 struct MachineConfig {
@@ -65,6 +70,11 @@ class Machine {
   // Until something may have come, wake() was called, or the time is over.
   void wait(std::int64_t timeout_us) noexcept;
   void wake() noexcept { static_cast<void>(ph_wake(lane_)); }
+  // By the thread of another machine, whose owner seems to be busy: takes what has come, if nobody
+  // is inside. True: something had come.
+  bool visit() noexcept { return ph_am_poll(lane_, PH_AM_VISIT) == PH_OK; }
+  // Nothing can be sent any more: the program has finalized the context.
+  bool is_ended() const noexcept { return is_ended_; }
 
   bool has_waiting() const noexcept { return !targets_.empty(); }
   bool has_lent() const noexcept { return lent_ != 0; }
@@ -93,6 +103,11 @@ class Machine {
   static ph_status on_message(void* user, const ph_am_message* came, ph_am_landing* landing);
   static ph_status on_landed(void* user, const ph_am_message* came, const ph_am_part* part);
 
+  static Machine& here(void* user) noexcept {
+    Machine& self = *static_cast<Machine*>(user);
+    const Receiver& receiver = self.config_.receiver;
+    return receiver.here == nullptr ? self : receiver.here(receiver.user);
+  }
   static std::uint64_t weight(const WireWord& wire) noexcept {
     return wire.kind == Kind::wave ? 0 : 1;
   }
@@ -126,6 +141,7 @@ class Machine {
   std::uint64_t waited_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t arrived_ = 0;
+  bool is_ended_ = false;
 };
 
 }  // namespace photon::task

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 
 namespace photon::task {
 
@@ -26,15 +27,19 @@ ph_status Crew::take(std::vector<ph_context*>& lanes) noexcept {
   for (std::uint32_t rank = 0; rank < shared_->pes; ++rank) {
     const ph_status status = pes_[rank]->machine().open(lanes[rank]);
     if (status != PH_OK) return status;
+    shared_->shares[rank].open(lanes[rank]);
     lanes[rank] = nullptr;
   }
   return PH_OK;
 }
 
 ph_status Crew::launch(ph_task_main main, void* user) noexcept {
+  pes_[0]->settle();
   try {
     for (std::uint32_t rank = 1; rank < shared_->pes; ++rank)
       threads_.emplace_back([this, rank, main, user] { work(*pes_[rank], main, user); });
+  } catch (const std::bad_alloc&) {
+    return PH_ERR_MEMORY;
   } catch (const std::exception&) {
     return PH_ERR_SYSTEM;
   }
@@ -49,6 +54,7 @@ void Crew::open_gate(bool is_on) {
 }
 
 void Crew::work(Pe& pe, ph_task_main main, void* user) noexcept {
+  pe.settle();
   if (!is_on_.get()) return;
   main(reinterpret_cast<ph_task_pe*>(&pe), user);
   drain(pe);
@@ -73,7 +79,9 @@ void Crew::meet(Pe& pe) noexcept {
       if (other.get() != &pe) other->machine().wake();
     return;
   }
+  shared_->queue.begin_serving();
   while (round() == mine) pe.serve();
+  shared_->wake(shared_->queue.end_serving());
 }
 
 ph_status Crew::agree(Pe& pe) noexcept {
@@ -149,9 +157,13 @@ void Crew::compare_processes(Pe& pe, Verdict& verdict) noexcept {
   }
 }
 
-// Until all that this PE has sent has left, or its targets are lost.
+// Until all that this PE has sent has left, or its targets are lost, or the program has finalized
+// the context under it.
 void Crew::drain(Pe& pe) noexcept {
-  while (pe.machine().has_waiting() || pe.machine().has_lent()) pe.serve();
+  const Machine& machine = pe.machine();
+  shared_->queue.begin_serving();
+  while ((machine.has_waiting() || machine.has_lent()) && !machine.is_ended()) pe.serve();
+  shared_->wake(shared_->queue.end_serving());
 }
 
 // Until all processes that live have come: nobody leaves whom others still need.
@@ -177,7 +189,9 @@ ph_status Crew::close() noexcept {
   for (const std::unique_ptr<Pe>& pe : pes_) {
     const ph_status one = pe->machine().close();
     if (status == PH_OK) status = one;
+    shared_->shares[pe->rank()].open(context_);
   }
+  pes_.clear();  // what their pools have of the context is given back
   if (context_ == nullptr || !is_own_) return status;
   const ph_status last = ph_finalize(context_);
   ph_context_destroy(context_);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 namespace photon::task {
 
@@ -13,48 +14,75 @@ std::int64_t read_steady_ns(void*) noexcept {
   return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
+// The lane moves in the thread of its PE, or of a sibling that visits it.
+Machine& here(void* user) noexcept {
+  Pe& owner = *static_cast<Pe*>(user);
+  if (!owner.is_here()) [[unlikely]]
+    for (Pe* pe : owner.shared().all)
+      if (pe->is_here()) return pe->machine();
+  return owner.machine();
+}
+
+// Runs in a look or a sleep of this PE, or in a visit of it.
+void on_arrived(void* user, Message& message) noexcept {
+  Pe& self = *static_cast<Pe*>(user);
+  if (message.wire.kind == Kind::abort) [[unlikely]]
+    Machine::die("PE %u has aborted the job: %.*s", message.source,
+                 static_cast<int>(std::min<std::uint64_t>(message.size_bytes, kMostAbortBytes)),
+                 reinterpret_cast<const char*>(body_of(message)));
+  const std::uint8_t target = message.wire.target;
+  if (target == kAnyPe) {
+    message.target = self.number();
+    return self.push_node(message);
+  }
+  message.target = self.number() - self.rank() + target;
+  if (target != self.rank()) return self.shared().all[target]->push(message);
+  self.push_own(message);
+  if (self.rests()) self.machine().wake();  // it sleeps in the call that runs this
+}
+
 }  // namespace
 
 Clock steady_clock() noexcept { return {read_steady_ns, nullptr}; }
+
+void Shared::wake(std::uint32_t rank) const noexcept {
+  if (rank != ProcessQueue::kNobody) all[rank]->machine().wake();
+}
 
 bool drop_message(Pe& pe, Message& message) noexcept {
   pe.pool().free(message);
   return false;
 }
 
+bool take_exit(Pe& pe, Message& message) noexcept {
+  std::int32_t status = 0;
+  if (message.size_bytes == sizeof status) {  // else a peer has sent nonsense
+    std::memcpy(&status, body_of(message), sizeof status);
+    if (!pe.exit_status()) pe.exit_status() = status;
+    pe.stop();
+  }
+  return drop_message(pe, message);
+}
+
 Pe::Pe(Shared& shared, std::uint32_t rank)
     : shared_(shared),
       rank_(rank),
       first_(shared.process * shared.pes),
-      pool_(static_cast<std::uint16_t>(rank), heap_memory(), shared.returns, shared.pool_bytes),
-      machine_({shared.carried_bytes, shared.pes, &pool_, {on_arrived, this}}) {}
-
-// Runs in a look or a sleep of this PE.
-void Pe::on_arrived(void* user, Message& message) noexcept {
-  Pe& self = *static_cast<Pe*>(user);
-  const std::uint8_t target = message.wire.target;
-  if (target == kAnyPe) {
-    message.target = self.number();
-    return self.push_node(message);
-  }
-  message.target = self.first_ + target;
-  if (target != self.rank_) return self.shared_.all[target]->push(message);
-  self.push_own(message);
-  if (self.is_asleep_) self.machine_.wake();  // it sleeps in the call that runs this
-}
+      pool_(static_cast<std::uint16_t>(rank), shared.shares[rank].memory(), shared.returns,
+            shared.pool_bytes),
+      machine_({shared.carried_bytes, shared.pes, &pool_, {on_arrived, this, here}}),
+      watch_(shared.pes) {}
 
 void Pe::push_node(Message& message) noexcept {
   chunk_of(message).is_queued = 1;
-  const std::uint32_t sleeper = shared_.queue.push(message);
-  if (sleeper != ProcessQueue::kNobody) shared_.all[sleeper]->machine_.wake();
+  shared_.wake(shared_.queue.push(message));
 }
 
 void Pe::enqueue_node(Message& message, const Priority& priority, PriorityQueue::Place place) {
   const std::uint8_t before = chunk_of(message).is_queued;
   chunk_of(message).is_queued = 1;  // before another PE may take it
   try {
-    const std::uint32_t sleeper = shared_.queue.push(message, priority, place);
-    if (sleeper != ProcessQueue::kNobody) shared_.all[sleeper]->machine_.wake();
+    shared_.wake(shared_.queue.push(message, priority, place));
   } catch (...) {
     chunk_of(message).is_queued = before;
     throw;
@@ -62,13 +90,17 @@ void Pe::enqueue_node(Message& message, const Priority& priority, PriorityQueue:
 }
 
 std::uint64_t Pe::run(std::int64_t count) noexcept {
-  bool stopped = false;
+  bool stopped = exit_status_.has_value();
   bool* const outer = stopped_;
   stopped_ = &stopped;
   std::uint64_t ran = 0;
   while (!stopped && (count <= 0 || ran != static_cast<std::uint64_t>(count))) {
     Message* message = next();
     if (message != nullptr) {
+      if (watch_.is_on()) [[unlikely]] {
+        watch_.set(false);
+        shared_.wake(shared_.queue.end_watch());
+      }
       if (dispatch(*message)) ++ran;
     } else if (count == 0) {
       break;
@@ -77,6 +109,7 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
     }
   }
   stopped_ = outer;
+  if (exit_status_) static_cast<void>(stop());
   return ran;
 }
 
@@ -84,7 +117,8 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
 Message* Pe::next() noexcept {
   if (until_look_ == 0) pace();
   for (bool has_looked = false;; has_looked = true) {
-    if (fifo_run_ < shared_.fifo_most || !has_prioritized())
+    const bool has_prioritized = !priorities_.empty() || shared_.queue.has_prioritized();
+    if (fifo_run_ < shared_.fifo_most || !has_prioritized)
       if (Message* message = first_come(); message != nullptr) {
         ++fifo_run_;
         --until_look_;
@@ -123,7 +157,7 @@ Message* Pe::prioritized() noexcept {
 }
 
 bool Pe::look() noexcept {
-  ++looks_;
+  count_look();
   const bool moved = machine_.progress();
   return inbox_.take() || moved;
 }
@@ -145,19 +179,25 @@ void Pe::pace() noexcept {
 // fall asleep (inbox.hpp, process_queue.hpp).
 void Pe::idle() noexcept {
   pool_.flush();
-  if (!shared_.queue.begin_sleep(rank_)) return;
+  const ProcessQueue::Rest sleeps = shared_.queue.begin_sleep(rank_);
+  if (sleeps == ProcessQueue::Rest::none) return;
   if (inbox_.try_sleep()) {
     ++sleeps_;
-    is_asleep_ = true;
-    machine_.wait(PH_FOREVER);
-    is_asleep_ = false;
+    rest(true);
+    machine_.wait(sleeps == ProcessQueue::Rest::watch ? kWatchUs : PH_FOREVER);
+    rest(false);
     inbox_.rise();
   }
-  shared_.queue.end_sleep(rank_);
+  const ProcessQueue::Risen risen = shared_.queue.end_sleep(rank_);
+  watch_.set(risen.watches);
+  shared_.wake(risen.to_wake);
+  if (watch_.is_on()) watch_.visit(*this, shared_.all);
 }
 
 void Pe::serve() noexcept {
+  rest(true);
   machine_.wait(PH_FOREVER);
+  rest(false);
   static_cast<void>(look());
 }
 
@@ -191,7 +231,7 @@ void Pe::perform(Message& message) noexcept {
 
 void Pe::count(ph_task_counts& counts) const noexcept {
   counts.tasks = tasks_;
-  counts.looks = looks_;
+  counts.looks = looks();
   counts.sleeps = sleeps_;
   counts.waited = machine_.waited();
   counts.dropped = machine_.dropped();

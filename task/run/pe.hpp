@@ -4,9 +4,11 @@
 //   run: next() --> a message --> dispatch() --> next()
 //        next() --> none --> idle(): asleep on the lane -- wake, arrival, push --> next()
 //        stop(), or as many as were wanted --> over
+//        exit() --> over, and every later run at once
 //
+// While siblings are busy one idle PE watches: it looks after their lanes (process_queue.hpp).
 // Invariant: a handler runs from run() and from nowhere else. All that is here is changed by the
-// thread of the PE alone, but for the inbox, to which siblings push.
+// thread of the PE alone, but for the inbox, to which siblings push, and words that they only read.
 // Owner: its process.
 #pragma once
 
@@ -14,14 +16,20 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
 #include "task/machine/machine.hpp"
 #include "task/pool/pool.hpp"
+#include "task/pool/registered_memory.hpp"
 #include "task/queue/inbox.hpp"
 #include "task/queue/priority_queue.hpp"
 #include "task/queue/process_queue.hpp"
+#include "task/run/groups.hpp"
+#include "task/run/outsiders.hpp"
+#include "task/run/presence.hpp"
+#include "task/run/sibling_watch.hpp"
 
 namespace photon::task {
 
@@ -32,6 +40,8 @@ class Pe;
 // task of the program, so that run() may end behind it.
 using KindFunction = bool (*)(Pe& pe, Message& message) noexcept;
 bool drop_message(Pe& pe, Message& message) noexcept;  // of a kind that nobody has made known
+// Of Kind::exit: all runs of the PE end.
+bool take_exit(Pe& pe, Message& message) noexcept;
 
 // What stands above a PE and has state of its own for each; found by those folders alone.
 enum class Part : std::uint8_t { thread, collect, buffer };
@@ -54,14 +64,18 @@ struct Shared {
   std::uint64_t pool_bytes;
   std::uint64_t carried_bytes;
   Returns returns;
+  Arena arena;
+  std::deque<ArenaShare> shares;  // by rank
   ProcessQueue queue;
   std::vector<Pe*> all;  // by rank
   Clock clock = steady_clock();
+  Outsiders outsiders;
   // By kind, but for that of programs; set before a PE runs.
   std::array<KindFunction, kKinds> on_kind;
   Crew* crew = nullptr;
 
-  Shared(std::uint32_t processes_count, std::uint32_t own, std::uint32_t pes_count)
+  Shared(std::uint32_t processes_count, std::uint32_t own, std::uint32_t pes_count,
+         std::uint64_t arena_bytes = kArenaBytes)
       : processes(processes_count),
         process(own),
         pes(pes_count),
@@ -69,14 +83,19 @@ struct Shared {
         pool_bytes(kPoolBytes),
         carried_bytes(0),
         returns(pes_count),
-        queue(pes_count) {
+        arena(arena_bytes),
+        queue(pes_count, processes_count > 1 && pes_count > 1) {
     on_kind.fill(drop_message);
+    for (std::uint32_t rank = 0; rank < pes_count; ++rank) shares.emplace_back(arena);
   }
   KindFunction& on(Kind kind) noexcept { return on_kind[static_cast<std::size_t>(kind)]; }
   std::uint32_t pes_of_job() const noexcept { return processes * pes; }
+  // The PE of that rank, or nobody.
+  void wake(std::uint32_t rank) const noexcept;
 
   static constexpr std::uint32_t kFifoMost = 64;
   static constexpr std::uint64_t kPoolBytes = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kArenaBytes = std::uint64_t{256} << 20;
 };
 
 struct Handler {
@@ -84,7 +103,7 @@ struct Handler {
   void* user;
 };
 
-class Pe {
+class Pe : public Presence {
  public:
   Pe(Shared& shared, std::uint32_t rank);
   Pe(const Pe&) = delete;
@@ -98,6 +117,7 @@ class Pe {
   Machine& machine() noexcept { return machine_; }
   const Machine& machine() const noexcept { return machine_; }
   std::vector<Handler>& handlers() noexcept { return handlers_; }
+  Groups& groups() noexcept { return groups_; }
   bool is_in_task() const noexcept { return in_task_ != 0; }
   void* part(Part part) const noexcept { return parts_[static_cast<std::size_t>(part)]; }
   void set_part(Part part, void* own) noexcept { parts_[static_cast<std::size_t>(part)] = own; }
@@ -112,6 +132,8 @@ class Pe {
     chunk_of(message).is_queued = 1;
     inbox_.push_own(message);
   }
+  // A chain that stands in the place of a message which had its turn.
+  void push_first(Message& oldest, Message& newest) noexcept { inbox_.push_first(oldest, newest); }
   // To the queue of the process.
   void push_node(Message& message) noexcept;
   void enqueue(Message& message, const Priority& priority, PriorityQueue::Place place) {
@@ -132,9 +154,13 @@ class Pe {
 
   // How many have run.
   std::uint64_t run(std::int64_t count) noexcept;
-  void stop() noexcept {
-    if (stopped_ != nullptr) *stopped_ = true;
+  // The innermost run ends. False: there is none.
+  bool stop() noexcept {
+    if (stopped_ == nullptr) return false;
+    return *stopped_ = true;
   }
+  // That of ph_task_exit(), once it is known here: all runs end then, and no other begins.
+  std::optional<std::int32_t>& exit_status() noexcept { return exit_status_; }
   // Serves peers and runs nothing; sleeps until wake() or an arrival.
   void serve() noexcept;
 
@@ -142,20 +168,16 @@ class Pe {
   ph_status fail(ph_status status, const char* format, ...) noexcept
       __attribute__((format(printf, 3, 4)));
   const ph_error& error() const noexcept { return error_; }
-  void take_error(const ph_error& error) noexcept { error_ = error; }
 
  private:
   static constexpr std::uint32_t kMostBetweenLooks = 16;
   static constexpr std::int64_t kMostBetweenLooksNs = 20'000;
   static constexpr std::uint32_t kProcessTurn = 64;
+  static constexpr std::int64_t kWatchUs = 200;
 
-  static void on_arrived(void* user, Message& message) noexcept;
   Message* next() noexcept;
   Message* first_come() noexcept;
   Message* prioritized() noexcept;
-  bool has_prioritized() const noexcept {
-    return !priorities_.empty() || shared_.queue.has_prioritized();
-  }
   bool look() noexcept;
   void pace() noexcept;
   void idle() noexcept;
@@ -170,21 +192,22 @@ class Pe {
   std::vector<Handler> handlers_;
   Pool pool_;
   Machine machine_;
+  Groups groups_;
+  SiblingWatch watch_;
 
   std::uint32_t until_look_ = 0;     // tasks
   std::uint32_t between_looks_ = 1;  // as many as take 20 us, at most 16
   std::int64_t looked_at_ns_ = 0;
   std::uint32_t fifo_run_ = 0;  // tasks without priority in a row
   std::uint32_t process_turn_ = 0;
-  bool is_asleep_ = false;
   bool* stopped_ = nullptr;    // of the innermost run
   std::uint32_t in_task_ = 0;  // how deep runs are nested
   std::array<void*, kParts> parts_{};
   std::uint64_t created_ = 0;
   std::uint64_t processed_ = 0;
   std::uint64_t tasks_ = 0;
-  std::uint64_t looks_ = 0;
   std::uint64_t sleeps_ = 0;
+  std::optional<std::int32_t> exit_status_;
   ph_error error_{};
 };
 
