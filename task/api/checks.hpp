@@ -7,6 +7,7 @@
 #include <photon/task.h>
 
 #include "task/run/pe.hpp"
+#include "task/run/sends.hpp"
 
 namespace photon::task {
 
@@ -25,6 +26,11 @@ inline ph_task_message* handle(Message* message) noexcept {
 
 // Why a message that is_held() refuses is none: the words, and the status.
 [[gnu::cold]] ph_status refuse(Pe& pe, const char* call, const ph_task_message* message) noexcept;
+
+// Checks a priority of the program and fills all of *turn but its place of queue; or the words, and
+// PH_ERR_ARGUMENT.
+ph_status read_priority(Pe& pe, const char* call, const ph_task_priority* priority,
+                        Turn& turn) noexcept;
 
 inline bool is_held(const ph_task_message* message) noexcept {
   if (message == nullptr) return false;

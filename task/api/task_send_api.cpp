@@ -9,28 +9,11 @@ using photon::task::is_held;
 using photon::task::Message;
 using photon::task::of;
 using photon::task::Pe;
-using photon::task::Priority;
-using photon::task::PriorityKind;
-using photon::task::PriorityQueue;
 using photon::task::refuse;
 
+namespace photon::task {
+
 namespace {
-
-// Words for what a send ran into.
-ph_status told(Pe& pe, const char* call, ph_status status) noexcept {
-  if (status == PH_OK) [[likely]]
-    return status;
-  if (status == PH_ERR_MEMORY) return pe.fail(status, "%s: no memory for a copy", call);
-  const char* what = photon::task::is_lost(status)
-                         ? "the target's process is lost, and what was sent was freed"
-                         : "nothing was sent, and the message is still the caller's";
-  return pe.fail(status, "%s: %s: %s", call, what, ph_status_text(status));
-}
-
-ph_status no_pe(Pe& pe, const char* call, uint32_t to) noexcept {
-  return pe.fail(PH_ERR_RANK, "%s: there is no PE %u: the job has %u", call, to,
-                 pe.shared().pes_of_job());
-}
 
 PriorityKind kind_of(ph_task_strategy strategy) noexcept {
   switch (strategy) {
@@ -54,21 +37,52 @@ PriorityQueue::Place place_of(ph_task_strategy strategy) noexcept {
   return strategy % 2 == 0 ? PriorityQueue::Place::fifo : PriorityQueue::Place::lifo;
 }
 
-ph_status enqueue(Pe& pe, const char* call, ph_task_message* message,
-                  const ph_task_priority* priority, bool is_of_process) noexcept {
-  if (!is_held(message)) return refuse(pe, call, message);
+}  // namespace
+
+ph_status read_priority(Pe& pe, const char* call, const ph_task_priority* priority,
+                        Turn& turn) noexcept {
   if (priority == nullptr || !is_known(priority->strategy))
     return pe.fail(PH_ERR_ARGUMENT, "%s: priority is null, or its strategy is unknown", call);
   const std::optional<Priority> order =
-      photon::task::priority_of(kind_of(priority->strategy), priority->bits, priority->value);
+      priority_of(kind_of(priority->strategy), priority->bits, priority->value);
   if (!order)
     return pe.fail(PH_ERR_ARGUMENT,
                    "%s: %u bits do not fit strategy %d: an int has 32, a long 64, none 0, and a "
                    "vector at most %u",
-                   call, priority->bits, static_cast<int>(priority->strategy),
-                   photon::task::kMostPriorityBits);
-  const ph_status status =
-      photon::task::enqueue(pe, of(message), {*order, place_of(priority->strategy), is_of_process});
+                   call, priority->bits, static_cast<int>(priority->strategy), kMostPriorityBits);
+  turn.priority = *order;
+  turn.place = place_of(priority->strategy);
+  return PH_OK;
+}
+
+}  // namespace photon::task
+
+namespace {
+
+// Words for what a send ran into.
+ph_status told(Pe& pe, const char* call, ph_status status) noexcept {
+  if (status == PH_OK) [[likely]]
+    return status;
+  if (status == PH_ERR_MEMORY) return pe.fail(status, "%s: no memory for a copy", call);
+  const char* what = photon::task::is_lost(status)
+                         ? "the target's process is lost, and what was sent was freed"
+                         : "nothing was sent, and the message is still the caller's";
+  return pe.fail(status, "%s: %s: %s", call, what, ph_status_text(status));
+}
+
+ph_status no_pe(Pe& pe, const char* call, uint32_t to) noexcept {
+  return pe.fail(PH_ERR_RANK, "%s: there is no PE %u: the job has %u", call, to,
+                 pe.shared().pes_of_job());
+}
+
+ph_status enqueue(Pe& pe, const char* call, ph_task_message* message,
+                  const ph_task_priority* priority, bool is_of_process) noexcept {
+  if (!is_held(message)) return refuse(pe, call, message);
+  photon::task::Turn turn{.is_of_process = is_of_process};
+  if (const ph_status status = photon::task::read_priority(pe, call, priority, turn);
+      status != PH_OK)
+    return status;
+  const ph_status status = photon::task::enqueue(pe, of(message), turn);
   if (status == PH_OK) [[likely]]
     return status;
   return pe.fail(status, "%s: no memory for a copy, or for the priority queue", call);

@@ -51,6 +51,7 @@ void Crew::open_gate(bool is_on) {
 void Crew::work(Pe& pe, ph_task_main main, void* user) noexcept {
   if (!is_on_.get()) return;
   main(reinterpret_cast<ph_task_pe*>(&pe), user);
+  leave(pe);
   drain(pe);
   meet(pe);
   meet(pe);
@@ -149,6 +150,11 @@ void Crew::compare_processes(Pe& pe, Verdict& verdict) noexcept {
   }
 }
 
+void Crew::leave(Pe& pe) noexcept {
+  for (const auto part : pe.shared().on_leave)
+    if (part != nullptr) part(pe);
+}
+
 // Until all that this PE has sent has left, or its targets are lost.
 void Crew::drain(Pe& pe) noexcept {
   while (pe.machine().has_waiting() || pe.machine().has_lent()) pe.serve();
@@ -163,6 +169,7 @@ void Crew::farewell(Pe& pe) noexcept {
 }
 
 void Crew::end(Pe& pe) noexcept {
+  leave(pe);
   drain(pe);
   meet(pe);
   farewell(pe);

@@ -50,6 +50,10 @@ struct Shared {
   std::vector<Pe*> all;  // by rank
   // By kind, but for that of programs; set before a PE runs.
   std::array<KindFunction, kKinds> on_kind;
+  // By part; by each PE's thread when its program has ended, and peers are served still. May be
+  // null.
+  std::array<void (*)(Pe& pe) noexcept, kParts> on_leave{};
+  bool logs_info = false;
   Crew* crew = nullptr;
 
   Shared(std::uint32_t processes_count, std::uint32_t own, std::uint32_t pes_count)
@@ -90,6 +94,8 @@ class Pe {
   const Machine& machine() const noexcept { return machine_; }
   std::vector<Handler>& handlers() noexcept { return handlers_; }
   bool is_in_task() const noexcept { return in_task_ != 0; }
+  // How deep tasks are nested, in runs within tasks. A thread's turn is one, which says so itself.
+  std::uint32_t& task_depth() noexcept { return in_task_; }
   void* part(Part part) const noexcept { return parts_[static_cast<std::size_t>(part)]; }
   void set_part(Part part, void* own) noexcept { parts_[static_cast<std::size_t>(part)] = own; }
 
@@ -133,7 +139,6 @@ class Pe {
   ph_status fail(ph_status status, const char* format, ...) noexcept
       __attribute__((format(printf, 3, 4)));
   const ph_error& error() const noexcept { return error_; }
-  void take_error(const ph_error& error) noexcept { error_ = error; }
 
  private:
   static constexpr std::uint32_t kMostBetweenLooks = 16;
@@ -178,5 +183,8 @@ class Pe {
   std::uint64_t sleeps_ = 0;
   ph_error error_{};
 };
+
+// A line on stderr where the setting `log` is info or debug.
+void inform(const Pe& pe, const char* format, ...) noexcept __attribute__((format(printf, 2, 3)));
 
 }  // namespace photon::task

@@ -22,9 +22,9 @@ ph_status send_node(Pe& pe, std::uint32_t process, Message& message) noexcept;
 // Puts a message into the priority queue of the PE, or of its process. PH_ERR_MEMORY: nothing was
 // done.
 struct Turn {
-  Priority priority;
-  PriorityQueue::Place place;
-  bool is_of_process;
+  Priority priority{};
+  PriorityQueue::Place place = PriorityQueue::Place::fifo;
+  bool is_of_process = false;
 };
 ph_status enqueue(Pe& pe, Message& message, const Turn& turn) noexcept;
 

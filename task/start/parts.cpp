@@ -1,9 +1,19 @@
 #include "task/start/parts.hpp"
 
+#include <memory>
+#include <vector>
+
 #include "task/run/relay.hpp"
+#include "task/thread/thread_parts.hpp"
 
 namespace photon::task {
 
-void make_parts(Crew& crew) { crew.shared().on(Kind::relay) = relay; }
+void make_parts(Crew& crew, const ph_task_config& config) {
+  crew.shared().on(Kind::relay) = relay;
+  auto parts = std::make_shared<std::vector<std::shared_ptr<void>>>();
+  parts->push_back(make_threads(
+      crew, {.stack_bytes = config.stack_bytes, .has_guards = config.guards == PH_TASK_GUARDS_ON}));
+  crew.keep(parts);
+}
 
 }  // namespace photon::task

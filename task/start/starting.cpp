@@ -196,10 +196,12 @@ void Start::make_crew() {
     if (config_.fifo_most != 0) shared->fifo_most = config_.fifo_most;
     if (config_.pool_bytes != 0) shared->pool_bytes = config_.pool_bytes;
     shared->carried_bytes = std::strtoull(setting("am_carried_max").c_str(), nullptr, 10);
+    const std::string log = setting("log");
+    shared->logs_info = log == "info" || log == "debug";
     const bool is_own = config_.context == nullptr;
     crew_ = std::make_unique<Crew>(std::move(shared), context_, is_own);
     if (is_own) context_ = nullptr;  // the crew ends it
-    make_parts(*crew_);
+    make_parts(*crew_, config_);
   } catch (const std::bad_alloc&) {
     fail(PH_ERR_MEMORY, "ph_task_start: no memory for the PEs");
     return;
