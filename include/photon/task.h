@@ -56,6 +56,9 @@ typedef void (*ph_task_handler)(ph_task_pe *pe, ph_task_message *message, void *
 /** What a PE's thread runs; see ph_task_start(). */
 typedef void (*ph_task_main)(ph_task_pe *pe, void *user);
 
+/** ph_task_config.guards. */
+enum { PH_TASK_GUARDS_ON = 0, PH_TASK_GUARDS_OFF = 1 };
+
 /** What ph_task_start() takes. Zero what you do not use. */
 typedef struct ph_task_config {
   size_t size;             /**< sizeof(ph_task_config) of the caller. */
@@ -70,6 +73,9 @@ typedef struct ph_task_config {
                                 the rest. 0: 256 MiB. */
   ph_task_main main;       /**< Of the PEs of ranks 1 upward; may be null for one PE. */
   void *user;              /**< Of `main`. */
+  uint64_t stack_bytes;    /**< Of a thread; 0: 64 KiB, else PH_TASK_STACK_LEAST_BYTES or more. */
+  uint32_t guards;         /**< PH_TASK_GUARDS_ON: a page below each stack that must not be touched;
+                                or PH_TASK_GUARDS_OFF. */
 } ph_task_config;
 
 /** Who a PE is. */
@@ -248,5 +254,6 @@ PH_API ph_status ph_task_stop(ph_task_pe *pe);
 #endif
 
 #include "task_send.h" /* the rest of it, which needs what stands above */
+#include "task_thread.h"
 
 #endif

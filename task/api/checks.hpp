@@ -7,6 +7,7 @@
 #include <photon/task.h>
 
 #include "task/run/pe.hpp"
+#include "task/run/sends.hpp"
 
 namespace photon::task {
 
@@ -42,6 +43,10 @@ inline ph_status told(Pe& pe, const char* call, ph_status status) noexcept {
   return tell_failed(pe, call, status);
 }
 [[gnu::cold]] ph_status no_pe(Pe& pe, const char* call, std::uint32_t to) noexcept;
+// Checks a priority of the program and fills all of *turn but its place of queue; or the words, and
+// PH_ERR_ARGUMENT.
+ph_status read_priority(Pe& pe, const char* call, const ph_task_priority* priority,
+                        Turn& turn) noexcept;
 
 inline bool is_held(const ph_task_message* message) noexcept {
   if (message == nullptr) return false;

@@ -11,9 +11,6 @@ using photon::task::Message;
 using photon::task::no_pe;
 using photon::task::of;
 using photon::task::Pe;
-using photon::task::Priority;
-using photon::task::PriorityKind;
-using photon::task::PriorityQueue;
 using photon::task::refuse;
 using photon::task::told;
 
@@ -30,8 +27,6 @@ ph_status no_pe(Pe& pe, const char* call, uint32_t to) noexcept {
   return pe.fail(PH_ERR_RANK, "%s: there is no PE %u: the job has %u", call, to,
                  pe.shared().pes_of_job());
 }
-
-}  // namespace photon::task
 
 namespace {
 
@@ -57,22 +52,37 @@ PriorityQueue::Place place_of(ph_task_strategy strategy) noexcept {
   return strategy % 2 == 0 ? PriorityQueue::Place::fifo : PriorityQueue::Place::lifo;
 }
 
-ph_status enqueue(Pe& pe, const char* call, ph_task_message* message,
-                  const ph_task_priority* priority, bool is_of_process) noexcept {
-  if (!is_here(pe, call)) return PH_ERR_STATE;
-  if (!is_held(message)) return refuse(pe, call, message);
+}  // namespace
+
+ph_status read_priority(Pe& pe, const char* call, const ph_task_priority* priority,
+                        Turn& turn) noexcept {
   if (priority == nullptr || !is_known(priority->strategy))
     return pe.fail(PH_ERR_ARGUMENT, "%s: priority is null, or its strategy is unknown", call);
   const std::optional<Priority> order =
-      photon::task::priority_of(kind_of(priority->strategy), priority->bits, priority->value);
+      priority_of(kind_of(priority->strategy), priority->bits, priority->value);
   if (!order)
     return pe.fail(PH_ERR_ARGUMENT,
                    "%s: %u bits do not fit strategy %d: an int has 32, a long 64, none 0, and a "
                    "vector at most %u",
-                   call, priority->bits, static_cast<int>(priority->strategy),
-                   photon::task::kMostPriorityBits);
-  const ph_status status =
-      photon::task::enqueue(pe, of(message), {*order, place_of(priority->strategy), is_of_process});
+                   call, priority->bits, static_cast<int>(priority->strategy), kMostPriorityBits);
+  turn.priority = *order;
+  turn.place = place_of(priority->strategy);
+  return PH_OK;
+}
+
+}  // namespace photon::task
+
+namespace {
+
+ph_status enqueue(Pe& pe, const char* call, ph_task_message* message,
+                  const ph_task_priority* priority, bool is_of_process) noexcept {
+  if (!is_here(pe, call)) return PH_ERR_STATE;
+  if (!is_held(message)) return refuse(pe, call, message);
+  photon::task::Turn turn{.is_of_process = is_of_process};
+  if (const ph_status status = photon::task::read_priority(pe, call, priority, turn);
+      status != PH_OK)
+    return status;
+  const ph_status status = photon::task::enqueue(pe, of(message), turn);
   if (status == PH_OK) [[likely]]
     return status;
   return pe.fail(status, "%s: no memory for a copy, or for the priority queue", call);

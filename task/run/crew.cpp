@@ -57,6 +57,7 @@ void Crew::work(Pe& pe, ph_task_main main, void* user) noexcept {
   pe.settle();
   if (!is_on_.get()) return;
   main(reinterpret_cast<ph_task_pe*>(&pe), user);
+  leave(pe);
   drain(pe);
   meet(pe);
   meet(pe);
@@ -157,6 +158,11 @@ void Crew::compare_processes(Pe& pe, Verdict& verdict) noexcept {
   }
 }
 
+void Crew::leave(Pe& pe) noexcept {
+  for (const auto part : pe.shared().on_leave)
+    if (part != nullptr) part(pe);
+}
+
 // Until all that this PE has sent has left, or its targets are lost, or the program has finalized
 // the context under it.
 void Crew::drain(Pe& pe) noexcept {
@@ -175,6 +181,7 @@ void Crew::farewell(Pe& pe) noexcept {
 }
 
 void Crew::end(Pe& pe) noexcept {
+  leave(pe);
   drain(pe);
   meet(pe);
   farewell(pe);

@@ -64,6 +64,7 @@ class Crew {
     return round_;
   }
   void work(Pe& pe, ph_task_main main, void* user) noexcept;
+  static void leave(Pe& pe) noexcept;
   void drain(Pe& pe) noexcept;
   void compare_siblings(Verdict& verdict) noexcept;
   void compare_processes(Pe& pe, Verdict& verdict) noexcept;

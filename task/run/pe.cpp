@@ -246,4 +246,14 @@ ph_status Pe::fail(ph_status status, const char* format, ...) noexcept {
   return status;
 }
 
+void inform(const Pe& pe, const char* format, ...) noexcept {
+  if (!pe.shared().logs_info) return;
+  char text[256];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  std::fprintf(stderr, "photon[%u]: info: PE %u: %s\n", pe.shared().process, pe.number(), text);
+}
+
 }  // namespace photon::task

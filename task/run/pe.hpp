@@ -72,6 +72,10 @@ struct Shared {
   Outsiders outsiders;
   // By kind, but for that of programs; set before a PE runs.
   std::array<KindFunction, kKinds> on_kind;
+  // By part; by each PE's thread when its program has ended, and peers are served still. May be
+  // null.
+  std::array<void (*)(Pe& pe) noexcept, kParts> on_leave{};
+  bool logs_info = false;
   Crew* crew = nullptr;
 
   Shared(std::uint32_t processes_count, std::uint32_t own, std::uint32_t pes_count,
@@ -119,6 +123,8 @@ class Pe : public Presence {
   std::vector<Handler>& handlers() noexcept { return handlers_; }
   Groups& groups() noexcept { return groups_; }
   bool is_in_task() const noexcept { return in_task_ != 0; }
+  // How deep tasks are nested, in runs within tasks. A thread's turn is one, which says so itself.
+  std::uint32_t& task_depth() noexcept { return in_task_; }
   void* part(Part part) const noexcept { return parts_[static_cast<std::size_t>(part)]; }
   void set_part(Part part, void* own) noexcept { parts_[static_cast<std::size_t>(part)] = own; }
 
@@ -210,5 +216,8 @@ class Pe : public Presence {
   std::optional<std::int32_t> exit_status_;
   ph_error error_{};
 };
+
+// A line on stderr where the setting `log` is info or debug.
+void inform(const Pe& pe, const char* format, ...) noexcept __attribute__((format(printf, 2, 3)));
 
 }  // namespace photon::task

@@ -37,9 +37,9 @@ static_assert(sizeof(PartFront) == kFrontBytes);
 // Puts a message into the priority queue of the PE, or of its process. PH_ERR_MEMORY: nothing was
 // done.
 struct Turn {
-  Priority priority;
-  PriorityQueue::Place place;
-  bool is_of_process;
+  Priority priority{};
+  PriorityQueue::Place place = PriorityQueue::Place::fifo;
+  bool is_of_process = false;
 };
 ph_status enqueue(Pe& pe, Message& message, const Turn& turn) noexcept;
 

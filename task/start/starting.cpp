@@ -213,10 +213,12 @@ void Start::make_crew() {
     if (config_.fifo_most != 0) shared->fifo_most = config_.fifo_most;
     if (config_.pool_bytes != 0) shared->pool_bytes = config_.pool_bytes;
     shared->carried_bytes = std::strtoull(setting("am_carried_max").value, nullptr, 10);
+    const ph_setting log = setting("log");
+    shared->logs_info = std::strcmp(log.value, "info") == 0 || std::strcmp(log.value, "debug") == 0;
     const bool is_own = config_.context == nullptr;
     crew_ = std::make_unique<Crew>(std::move(shared), context_, is_own);
     if (is_own) context_ = nullptr;  // the crew ends it
-    make_parts(*crew_);
+    make_parts(*crew_, config_);
   } catch (const std::bad_alloc&) {
     fail(PH_ERR_MEMORY, "ph_task_start: no memory for the PEs");
     return;
