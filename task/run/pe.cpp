@@ -9,11 +9,13 @@ namespace photon::task {
 
 namespace {
 
-std::int64_t now_ns() noexcept {
+std::int64_t read_steady_ns(void*) noexcept {
   return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
 }  // namespace
+
+Clock steady_clock() noexcept { return {read_steady_ns, nullptr}; }
 
 bool drop_message(Pe& pe, Message& message) noexcept {
   pe.pool().free(message);
@@ -129,7 +131,7 @@ bool Pe::look() noexcept {
 // The look, and how many tasks there are before the next one: at most 16, and fewer where those
 // since the last look took longer than 20 us.
 void Pe::pace() noexcept {
-  const std::int64_t now = now_ns();
+  const std::int64_t now = shared_.clock.now_ns();
   if (now - looked_at_ns_ > kMostBetweenLooksNs)
     between_looks_ = std::max(between_looks_ / 4, std::uint32_t{1});
   else

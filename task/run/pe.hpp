@@ -37,6 +37,14 @@ bool drop_message(Pe& pe, Message& message) noexcept;  // of a kind that nobody 
 enum class Part : std::uint8_t { thread, collect, buffer };
 inline constexpr std::size_t kParts = 3;
 
+// Where PEs read the time: the clock of the machine, but in a simulation.
+struct Clock {
+  std::int64_t (*read_ns)(void* user) noexcept;
+  void* user;
+  std::int64_t now_ns() const noexcept { return read_ns(user); }
+};
+Clock steady_clock() noexcept;
+
 // What the PEs of a process share. They are of it until it ends.
 struct Shared {
   std::uint32_t processes;
@@ -48,6 +56,7 @@ struct Shared {
   Returns returns;
   ProcessQueue queue;
   std::vector<Pe*> all;  // by rank
+  Clock clock = steady_clock();
   // By kind, but for that of programs; set before a PE runs.
   std::array<KindFunction, kKinds> on_kind;
   Crew* crew = nullptr;
