@@ -235,4 +235,7 @@ PH_API ph_status ph_task_stop(ph_task_pe *pe);
 #ifdef __cplusplus
 }
 #endif
+
+#include "task_collect.h"
+
 #endif

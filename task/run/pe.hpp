@@ -2,7 +2,7 @@
 // scheduler").
 //
 //   run: next() --> a message --> dispatch() --> next()
-//        next() --> none --> idle(): asleep on the lane -- wake, arrival, push --> next()
+//        next() --> none --> idle(): asleep on the lane -- wake, arrival, push, timer --> next()
 //        stop(), or as many as were wanted --> over
 //
 // Invariant: a handler runs from run() and from nowhere else. All that is here is changed by the
@@ -19,6 +19,7 @@
 
 #include "task/machine/machine.hpp"
 #include "task/pool/pool.hpp"
+#include "task/queue/calls.hpp"
 #include "task/queue/inbox.hpp"
 #include "task/queue/priority_queue.hpp"
 #include "task/queue/process_queue.hpp"
@@ -98,7 +99,8 @@ class Pe {
   Machine& machine() noexcept { return machine_; }
   const Machine& machine() const noexcept { return machine_; }
   std::vector<Handler>& handlers() noexcept { return handlers_; }
-  bool is_in_task() const noexcept { return in_task_ != 0; }
+  Calls& calls() noexcept { return calls_; }
+  bool is_in_task() const noexcept { return in_task_ != 0 || calls_.is_inside(); }
   void* part(Part part) const noexcept { return parts_[static_cast<std::size_t>(part)]; }
   void set_part(Part part, void* own) noexcept { parts_[static_cast<std::size_t>(part)] = own; }
 
@@ -142,7 +144,6 @@ class Pe {
   ph_status fail(ph_status status, const char* format, ...) noexcept
       __attribute__((format(printf, 3, 4)));
   const ph_error& error() const noexcept { return error_; }
-  void take_error(const ph_error& error) noexcept { error_ = error; }
 
  private:
   static constexpr std::uint32_t kMostBetweenLooks = 16;
@@ -157,7 +158,7 @@ class Pe {
     return !priorities_.empty() || shared_.queue.has_prioritized();
   }
   bool look() noexcept;
-  void pace() noexcept;
+  bool pace() noexcept;
   void idle() noexcept;
   // True: it was a task of the program.
   bool dispatch(Message& message) noexcept;
@@ -170,6 +171,7 @@ class Pe {
   std::vector<Handler> handlers_;
   Pool pool_;
   Machine machine_;
+  Calls calls_;
 
   std::uint32_t until_look_ = 0;     // tasks
   std::uint32_t between_looks_ = 1;  // as many as take 20 us, at most 16
