@@ -1,8 +1,8 @@
 #include "task/run/relay.hpp"
 
 #include <cstring>
-#include <new>
 
+#include "task/pool/embedded.hpp"
 #include "task/run/sends.hpp"
 
 namespace photon::task {
@@ -18,25 +18,6 @@ void pass_on(Pe& pe, const Message& message, std::uint32_t process, std::uint32_
       Machine::die("PE %u has no memory to pass on a broadcast: send less at a time", pe.number());
     if (status != PH_OK) pass_on(pe, message, children.of[i], root);
   }
-}
-
-// The original one, which lies in the body. From now on the relay is freed with it.
-Message& unwrap(Message& relayed, const RelayFront& front) noexcept {
-  const std::uint64_t size_bytes = relayed.size_bytes - kFrontBytes;
-  Chunk& chunk = *new (body_of(relayed)) Chunk;
-  Message& message = *new (&chunk + 1) Message{};
-  chunk.room_bytes = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&message) -
-                                                reinterpret_cast<std::byte*>(&relayed));
-  chunk.priority = nullptr;
-  chunk.mark = Mark::embedded;
-  chunk.references.start(1);
-  chunk.home = 0;
-  chunk.size_class = 0;
-  chunk.is_queued = 0;
-  chunk.reserved = 0;
-  message = {.link = 0, .size_bytes = size_bytes, .target = 0, .source = front.source, .wire = {}};
-  message.wire.handler = front.handler;
-  return message;
 }
 
 // The own copy stands where the next send to itself stands, too, so that both are met in order.
@@ -91,7 +72,7 @@ bool relay(Pe& pe, Message& message) noexcept {
   const bool to_processes = (front.flags & PH_TASK_TO_PROCESSES) != 0;
   const bool skips = is_root && (front.flags & PH_TASK_WITH_SELF) == 0;
   if (skips && (to_processes || shared.pes == 1)) return drop_message(pe, message);
-  Message& original = unwrap(message, front);
+  Message& original = embed(message, front.handler, front.source);
   if (to_processes) {
     original.target = pe.number();
     pe.count_created(1);
