@@ -19,6 +19,9 @@ ph_status send(Pe& pe, std::uint32_t to, Message& message) noexcept;
 ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept;
 ph_status send_node(Pe& pe, std::uint32_t process, Message& message) noexcept;
 
+// The same with a message of the library's own, with one reference; counted, but for waves.
+ph_status send_of_kind(Pe& pe, Kind kind, std::uint32_t to, Message& message) noexcept;
+
 // Puts a message into the priority queue of the PE, or of its process. PH_ERR_MEMORY: nothing was
 // done.
 struct Turn {
