@@ -4,10 +4,11 @@ photon_layer(task/pool  OUTSIDE LIBRARY task USES sync)
 photon_layer(task/queue OUTSIDE LIBRARY task USES task/pool sync)
 photon_layer(task/machine OUTSIDE LIBRARY task USES task/pool)
 photon_layer(task/run   OUTSIDE LIBRARY task USES task/pool task/queue task/machine sync)
-# Reductions and buffers get layers of their own here, above task/run, beside task/thread.
+# Threads, reductions and buffers have layers of their own, above task/run, beside each other.
 photon_layer(task/thread OUTSIDE LIBRARY task
   USES task/pool task/queue task/machine task/run sync)
+photon_layer(task/collect OUTSIDE LIBRARY task USES task/pool task/queue task/machine task/run sync)
 photon_layer(task/start OUTSIDE LIBRARY task
-  USES task/pool task/queue task/machine task/run task/thread sync)
+  USES task/pool task/queue task/machine task/run task/thread task/collect sync)
 photon_layer(task/api   OUTSIDE LIBRARY task
-  USES task/pool task/queue task/machine task/run task/thread task/start sync)
+  USES task/pool task/queue task/machine task/run task/thread task/collect task/start sync)

@@ -253,7 +253,8 @@ PH_API ph_status ph_task_stop(ph_task_pe *pe);
 }
 #endif
 
-#include "task_send.h" /* the rest of it, which needs what stands above */
+#include "task_collect.h" /* the rest of it, which needs what stands above */
+#include "task_send.h"
 #include "task_thread.h"
 
 #endif

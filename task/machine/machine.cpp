@@ -163,10 +163,12 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
     if (is_for_later(status)) break;
     peer.first = next;
     moved = true;
-    if (status == PH_OK)
+    if (status == PH_OK) {
       sent(message);
-    else
-      drop(message);
+      continue;
+    }
+    if (!is_lost(status)) peer.returned += weight(message.wire);
+    drop(message);
   }
   return moved;
 }
@@ -231,6 +233,8 @@ ph_status Machine::on_landed(void* user, const ph_am_message* came, const ph_am_
   Message& message = *static_cast<Message*>(user);
   Machine& self = here(reinterpret_cast<void*>(static_cast<std::uintptr_t>(message.link)));
   if (part->status == PH_OK) return self.arrive(message, came->source);
+  ++self.peers_[came->source].arrived;  // waves are too short for a landing of their own
+  ++self.refused_;
   self.drop(message);
   return PH_OK;
 }

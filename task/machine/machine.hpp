@@ -80,9 +80,13 @@ class Machine {
   bool has_lent() const noexcept { return lent_ != 0; }
   std::uint64_t waited() const noexcept { return waited_; }
   std::uint64_t dropped() const noexcept { return dropped_; }
-  // Messages that were accepted for a process, and those that came of it; but for waves.
+  // Counts for quiescence, of messages but for waves: those that were accepted for a process, those
+  // of them that could not be posted later on, and those that came of it. What came and found no
+  // way to its landing has arrived, and is over at once: it is among the refused ones.
   std::uint64_t sent_to(ph_rank process) const noexcept { return peers_[process].sent; }
+  std::uint64_t returned_of(ph_rank process) const noexcept { return peers_[process].returned; }
   std::uint64_t arrived_of(ph_rank process) const noexcept { return peers_[process].arrived; }
+  std::uint64_t refused() const noexcept { return refused_; }
 
   // Says why, and ends the process: for a task that would be lost.
   [[noreturn]] static void die(const char* format, ...) noexcept
@@ -97,6 +101,7 @@ class Machine {
     Message* first = nullptr;  // what waits for it, by the links of the messages
     Message* last = nullptr;
     std::uint64_t sent = 0;  // counted messages
+    std::uint64_t returned = 0;
     std::uint64_t arrived = 0;
   };
 
@@ -142,6 +147,7 @@ class Machine {
   std::uint64_t dropped_ = 0;
   std::uint64_t arrived_ = 0;
   bool is_ended_ = false;
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace photon::task

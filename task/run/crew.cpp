@@ -122,24 +122,14 @@ void Crew::compare_processes(Pe& pe, Verdict& verdict) noexcept {
   const auto count = static_cast<std::int64_t>(pe.handlers().size());
   const std::int64_t mine[3] = {count, -count, verdict.status == PH_OK ? 0 : 1};
   std::int64_t most[3] = {};
-  ph_team* team = nullptr;
-  ph_request request = PH_REQUEST_NONE;
   ph_coll_args args{};
-  args.size = sizeof args;
   args.kind = PH_COLL_ALLREDUCE;
   args.in = mine;
   args.out = most;
   args.count = 3;
   args.type = PH_INT64;
   args.op = PH_OP_MAX;
-  args.request = &request;
-  ph_status status = ph_team_world(pe.machine().lane(), &team);
-  if (status == PH_OK) status = ph_coll_begin(team, &args);
-  while (status == PH_OK || status == PH_TIMEOUT) {
-    status = ph_wait_request(pe.machine().lane(), &request, nullptr, kSliceUs);
-    pe.machine().progress();
-    if (status != PH_TIMEOUT) break;
-  }
+  const ph_status status = over_processes(pe, args);
   if (verdict.status != PH_OK) return;
   verdict.status = status;
   if (status != PH_OK) {
@@ -161,6 +151,33 @@ void Crew::compare_processes(Pe& pe, Verdict& verdict) noexcept {
 void Crew::leave(Pe& pe) noexcept {
   for (const auto part : pe.shared().on_leave)
     if (part != nullptr) part(pe);
+}
+
+// A collective operation of the PEs of rank 0, which serve their lanes meanwhile.
+ph_status Crew::over_processes(Pe& pe, ph_coll_args& args) noexcept {
+  ph_team* team = nullptr;
+  ph_request request = PH_REQUEST_NONE;
+  args.size = sizeof args;
+  args.request = &request;
+  ph_status status = ph_team_world(pe.machine().lane(), &team);
+  if (status == PH_OK) status = ph_coll_begin(team, &args);
+  while (status == PH_OK || status == PH_TIMEOUT) {
+    status = ph_wait_request(pe.machine().lane(), &request, nullptr, kSliceUs);
+    pe.machine().progress();
+    if (status != PH_TIMEOUT) break;
+  }
+  return status;
+}
+
+ph_status Crew::barrier(Pe& pe) noexcept {
+  meet(pe);
+  if (pe.rank() == 0) {
+    ph_coll_args args{};
+    args.kind = PH_COLL_BARRIER;
+    verdict_.status = over_processes(pe, args);
+  }
+  meet(pe);
+  return verdict_.status;
 }
 
 // Until all that this PE has sent has left, or its targets are lost, or the program has finalized

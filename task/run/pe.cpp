@@ -71,6 +71,7 @@ Pe::Pe(Shared& shared, std::uint32_t rank)
       pool_(static_cast<std::uint16_t>(rank), shared.shares[rank].memory(), shared.returns,
             shared.pool_bytes),
       machine_({shared.carried_bytes, shared.pes, &pool_, {on_arrived, this, here}}),
+      calls_(reinterpret_cast<ph_task_pe*>(this)),
       watch_(shared.pes) {}
 
 void Pe::push_node(Message& message) noexcept {
@@ -101,8 +102,10 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
         watch_.set(false);
         shared_.wake(shared_.queue.end_watch());
       }
+      if (calls_.is_idle() && message->wire.kind != Kind::wave) [[unlikely]]
+        calls_.end_idle();
       if (dispatch(*message)) ++ran;
-    } else if (count == 0) {
+    } else if (count == 0 || stopped) {
       break;
     } else {
       idle();
@@ -113,9 +116,10 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
   return ran;
 }
 
-// Null: nothing is left, and the look that said so has just been.
+// Null: nothing is left, and the look that said so has just been; or what was called at a look has
+// stopped this run.
 Message* Pe::next() noexcept {
-  if (until_look_ == 0) pace();
+  if (until_look_ == 0 && !pace()) return nullptr;
   for (bool has_looked = false;; has_looked = true) {
     const bool has_prioritized = !priorities_.empty() || shared_.queue.has_prioritized();
     if (fifo_run_ < shared_.fifo_most || !has_prioritized)
@@ -131,7 +135,7 @@ Message* Pe::next() noexcept {
     }
     if (has_looked) return nullptr;
     fifo_run_ = 0;
-    pace();
+    if (!pace()) return nullptr;
   }
 }
 
@@ -163,8 +167,9 @@ bool Pe::look() noexcept {
 }
 
 // The look, and how many tasks there are before the next one: at most 16, and fewer where those
-// since the last look took longer than 20 us.
-void Pe::pace() noexcept {
+// since the last look took longer than 20 us. Timers and conditions have their turn here. False:
+// one of them has stopped this run.
+bool Pe::pace() noexcept {
   const std::int64_t now = shared_.clock.now_ns();
   if (now - looked_at_ns_ > kMostBetweenLooksNs)
     between_looks_ = std::max(between_looks_ / 4, std::uint32_t{1});
@@ -173,18 +178,25 @@ void Pe::pace() noexcept {
   looked_at_ns_ = now;
   until_look_ = between_looks_;
   look();
+  calls_.look(now);
+  return !*stopped_;
 }
 
 // Nothing is here. Whoever brings something from now on sees that this PE sleeps, or it does not
 // fall asleep (inbox.hpp, process_queue.hpp).
 void Pe::idle() noexcept {
   pool_.flush();
+  if (calls_.begin_idle() && (!inbox_.empty() || !priorities_.empty() || *stopped_)) return;
+  std::int64_t most_us = calls_.sleep_us(shared_.clock.now_ns());
+  if (most_us == 0) return;
   const ProcessQueue::Rest sleeps = shared_.queue.begin_sleep(rank_);
   if (sleeps == ProcessQueue::Rest::none) return;
+  if (sleeps == ProcessQueue::Rest::watch && (most_us == PH_FOREVER || most_us > kWatchUs))
+    most_us = kWatchUs;
   if (inbox_.try_sleep()) {
     ++sleeps_;
     rest(true);
-    machine_.wait(sleeps == ProcessQueue::Rest::watch ? kWatchUs : PH_FOREVER);
+    machine_.wait(most_us);
     rest(false);
     inbox_.rise();
   }

@@ -2,7 +2,7 @@
 // scheduler").
 //
 //   run: next() --> a message --> dispatch() --> next()
-//        next() --> none --> idle(): asleep on the lane -- wake, arrival, push --> next()
+//        next() --> none --> idle(): asleep on the lane -- wake, arrival, push, timer --> next()
 //        stop(), or as many as were wanted --> over
 //        exit() --> over, and every later run at once
 //
@@ -23,6 +23,7 @@
 #include "task/machine/machine.hpp"
 #include "task/pool/pool.hpp"
 #include "task/pool/registered_memory.hpp"
+#include "task/queue/calls.hpp"
 #include "task/queue/inbox.hpp"
 #include "task/queue/priority_queue.hpp"
 #include "task/queue/process_queue.hpp"
@@ -122,9 +123,10 @@ class Pe : public Presence {
   const Machine& machine() const noexcept { return machine_; }
   std::vector<Handler>& handlers() noexcept { return handlers_; }
   Groups& groups() noexcept { return groups_; }
-  bool is_in_task() const noexcept { return in_task_ != 0; }
   // How deep tasks are nested, in runs within tasks. A thread's turn is one, which says so itself.
   std::uint32_t& task_depth() noexcept { return in_task_; }
+  Calls& calls() noexcept { return calls_; }
+  bool is_in_task() const noexcept { return in_task_ != 0 || calls_.is_inside(); }
   void* part(Part part) const noexcept { return parts_[static_cast<std::size_t>(part)]; }
   void set_part(Part part, void* own) noexcept { parts_[static_cast<std::size_t>(part)] = own; }
 
@@ -185,7 +187,7 @@ class Pe : public Presence {
   Message* first_come() noexcept;
   Message* prioritized() noexcept;
   bool look() noexcept;
-  void pace() noexcept;
+  bool pace() noexcept;
   void idle() noexcept;
   // True: it was a task of the program.
   bool dispatch(Message& message) noexcept;
@@ -199,6 +201,7 @@ class Pe : public Presence {
   Pool pool_;
   Machine machine_;
   Groups groups_;
+  Calls calls_;
   SiblingWatch watch_;
 
   std::uint32_t until_look_ = 0;     // tasks

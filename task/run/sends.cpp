@@ -26,12 +26,16 @@ void address(const Pe& pe, std::uint32_t to, std::uint32_t target, Message& mess
 }
 
 // Of this process. The message has one reference.
-void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
-  pe.count_created(1);
+void push_to(Pe& pe, std::uint32_t rank, Message& message) noexcept {
   if (rank == pe.rank())
     pe.push_own(message);
   else
     pe.shared().all[rank]->push(message);
+}
+
+void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
+  pe.count_created(1);
+  push_to(pe, rank, message);
 }
 
 // Words that lie in the body of a message: those of its copy, which is there until its turn.
@@ -140,6 +144,17 @@ ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept {
   }
   const WireWord wire = wire_of(pe, message.wire.handler, to % shared.pes);
   return pe.machine().send_copy(wire, message, to / shared.pes);
+}
+
+ph_status send_of_kind(Pe& pe, Kind kind, std::uint32_t to, Message& message) noexcept {
+  const Shared& shared = pe.shared();
+  address(pe, to, to % shared.pes, message);
+  message.wire.kind = kind;
+  const std::uint32_t rank = to - shared.process * shared.pes;
+  if (rank >= shared.pes) return pe.machine().send(message, to / shared.pes);
+  push_to(pe, rank, message);
+  pe.count_created(kind == Kind::wave ? 0 : 1);
+  return PH_OK;
 }
 
 ph_status enqueue(Pe& pe, Message& given, const Turn& turn) noexcept {

@@ -33,6 +33,8 @@ struct PartFront {
   std::uint8_t zero[kFrontBytes - 12];
 };
 static_assert(sizeof(PartFront) == kFrontBytes);
+// The same with a message of the library's own, with one reference; counted, but for waves.
+ph_status send_of_kind(Pe& pe, Kind kind, std::uint32_t to, Message& message) noexcept;
 
 // Puts a message into the priority queue of the PE, or of its process. PH_ERR_MEMORY: nothing was
 // done.
