@@ -45,7 +45,7 @@ void Deaths::heed(const ProcessSet& told) noexcept {
 
 std::uint64_t Deaths::created() const noexcept {
   const Machine& machine = pe_.machine();
-  std::uint64_t sum = pe_.created();
+  std::uint64_t sum = pe_.balance().created;
   for (std::uint32_t process = 0; process < dead_.processes(); ++process)
     sum += dead_.has(process) ? machine.arrived_of(process) : machine.sent_to(process);
   return sum;
@@ -53,7 +53,7 @@ std::uint64_t Deaths::created() const noexcept {
 
 std::uint64_t Deaths::processed() const noexcept {
   const Machine& machine = pe_.machine();
-  std::uint64_t sum = pe_.processed() + machine.refused();
+  std::uint64_t sum = pe_.balance().processed + machine.refused();
   for (std::uint32_t process = 0; process < dead_.processes(); ++process)
     if (!dead_.has(process)) sum += machine.returned_of(process);
   return sum;

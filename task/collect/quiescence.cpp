@@ -71,7 +71,7 @@ void Quiescence::on_done(std::uint64_t number) noexcept {
   Message& answer = *request->answer;
   requests_.erase(request);
   answer.target = answer.source = pe_.number();
-  pe_.count_created(1);
+  pe_.balance().created += 1;
   pe_.push_own(answer);
 }
 

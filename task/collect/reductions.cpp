@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "task/pool/embedded.hpp"
+#include "task/run/relay.hpp"
 #include "task/run/sends.hpp"
 
 namespace photon::task {
@@ -23,7 +24,7 @@ Message& of(ph_task_message* message) noexcept { return *reinterpret_cast<Messag
 Reductions::Reductions(Pe& pe, CallNumbers& of_process)
     : pe_(pe),
       of_process_(of_process),
-      below_(children_of(pe.shared().process, 0, pe.shared().processes)) {}
+      below_(Route(0, pe.shared().processes).children_of(pe.shared().process)) {}
 
 Reductions::~Reductions() {
   for (const auto& [key, gathered] : gathered_)
@@ -42,7 +43,7 @@ std::uint32_t Reductions::place_of(const Message& message, Scope scope) const no
   const std::uint32_t rank = message.source % shared.pes;
   if (process == shared.process) return scope == Scope::pes ? rank : 0;
   for (std::uint32_t i = 0; i < below_.count && rank == 0; ++i)
-    if (below_.of[i] == process) return (scope == Scope::pes ? shared.pes : 1) + i;
+    if (below_.first + i == process) return (scope == Scope::pes ? shared.pes : 1) + i;
   return kNoPlace;
 }
 
@@ -64,7 +65,9 @@ ph_status Reductions::lost_neighbour() const noexcept {
     return state == PH_PEER_DEPARTED ? PH_ERR_DEPARTED : PH_OK;
   };
   for (std::uint32_t i = 0; i < below_.count; ++i)
-    if (const ph_status status = state_of(below_.of[i]); status != PH_OK) return status;
+    if (const ph_status status = state_of(static_cast<std::uint32_t>(below_.first + i));
+        status != PH_OK)
+      return status;
   return shared.process == 0 ? PH_OK : state_of((shared.process - 1) / kBranches);
 }
 

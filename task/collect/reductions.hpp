@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "task/run/pe.hpp"
-#include "task/run/relay.hpp"
+#include "task/run/route.hpp"
 
 namespace photon::task {
 

@@ -218,11 +218,11 @@ bool Pe::dispatch(Message& message) noexcept {
   const Kind kind = message.wire.kind;
   if (kind == Kind::program) [[likely]] {
     perform(message);
-    ++processed_;
+    ++balance_.processed;
     return true;
   }
   const bool is_task = shared_.on(kind)(*this, message);
-  if (kind != Kind::wave) ++processed_;
+  if (kind != Kind::wave) ++balance_.processed;
   return is_task;
 }
 

@@ -108,6 +108,13 @@ struct Handler {
   void* user;
 };
 
+// Counts for quiescence: what was made for this process, of any kind but a wave, and what is over.
+// Messages to other processes are counted by the machine.
+struct Balance {
+  std::uint64_t created = 0;
+  std::uint64_t processed = 0;
+};
+
 class Pe : public Presence {
  public:
   Pe(Shared& shared, std::uint32_t rank);
@@ -153,12 +160,8 @@ class Pe : public Presence {
   // Runs the handler that a message names, which gets it.
   void perform(Message& message) noexcept;
 
-  // Counts for quiescence: what was made for this process, of any kind but a wave, and what is
-  // over. Messages to other processes are counted by the machine.
-  void count_created(std::uint64_t count) noexcept { created_ += count; }
-  void count_processed(std::uint64_t count) noexcept { processed_ += count; }
-  std::uint64_t created() const noexcept { return created_; }
-  std::uint64_t processed() const noexcept { return processed_; }
+  Balance& balance() noexcept { return balance_; }
+  const Balance& balance() const noexcept { return balance_; }
 
   // How many have run.
   std::uint64_t run(std::int64_t count) noexcept;
@@ -212,8 +215,7 @@ class Pe : public Presence {
   bool* stopped_ = nullptr;    // of the innermost run
   std::uint32_t in_task_ = 0;  // how deep runs are nested
   std::array<void*, kParts> parts_{};
-  std::uint64_t created_ = 0;
-  std::uint64_t processed_ = 0;
+  Balance balance_;
   std::uint64_t tasks_ = 0;
   std::uint64_t sleeps_ = 0;
   std::optional<std::int32_t> exit_status_;

@@ -98,7 +98,7 @@ void pass_on(Pe& pe, const Message& message, const Way& way, std::uint64_t place
 
 // The own copy stands where the next send to itself stands, too, so that both are met in order.
 void give(Pe& pe, std::uint32_t rank, Message& message) noexcept {
-  pe.count_created(1);
+  pe.balance().created += 1;
   message.target = pe.shared().process * pe.shared().pes + rank;
   if (rank == pe.rank())
     pe.push_own(message);
@@ -172,7 +172,7 @@ void spread(Pe& pe, Message& relayed, const RelayFront& front, const Listed& lis
       embed(relayed, 0, {front.body_bytes, front.handler, front.source, front.kind});
   if (!to_processes) return hand_out(pe, original, receivers);
   original.target = pe.number();
-  pe.count_created(1);
+  pe.balance().created += 1;
   pe.push_node(original);
 }
 

@@ -34,7 +34,7 @@ void push_to(Pe& pe, std::uint32_t rank, Message& message) noexcept {
 }
 
 void send_near(Pe& pe, std::uint32_t rank, Message& message) noexcept {
-  pe.count_created(1);
+  pe.balance().created += 1;
   push_to(pe, rank, message);
 }
 
@@ -153,7 +153,7 @@ ph_status send_of_kind(Pe& pe, Kind kind, std::uint32_t to, Message& message) no
   const std::uint32_t rank = to - shared.process * shared.pes;
   if (rank >= shared.pes) return pe.machine().send(message, to / shared.pes);
   push_to(pe, rank, message);
-  pe.count_created(kind == Kind::wave ? 0 : 1);
+  pe.balance().created += kind == Kind::wave ? 0 : 1;
   return PH_OK;
 }
 
@@ -171,7 +171,7 @@ ph_status enqueue(Pe& pe, Message& given, const Turn& turn) noexcept {
     end_single(pe, given, *message, false);
     return PH_ERR_MEMORY;
   }
-  pe.count_created(1);
+  pe.balance().created += 1;
   end_single(pe, given, *message, true);
   return PH_OK;
 }
@@ -181,7 +181,7 @@ ph_status send_node(Pe& pe, std::uint32_t process, Message& given) noexcept {
   if (message == nullptr) return PH_ERR_MEMORY;
   address(pe, pe.number(), kAnyPe, *message);
   if (process != pe.shared().process) return send_far(pe, process, given, *message);
-  pe.count_created(1);
+  pe.balance().created += 1;
   pe.push_node(*message);
   end_single(pe, given, *message, true);
   return PH_OK;
@@ -240,7 +240,7 @@ bool take_many(Pe& pe, Message& message) noexcept {
     last = &part;
     at += kFrontBytes + padded(front.size_bytes);
   }
-  pe.count_created(parts);
+  pe.balance().created += parts;
   pe.push_first(*first, *last);
   return false;
 }

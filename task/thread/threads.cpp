@@ -90,7 +90,7 @@ bool Threads::make_ready(Thread& thread) noexcept {
   } else {
     pe_.push_own(*token);
   }
-  pe_.count_created(1);
+  pe_.balance().created += 1;
   thread.token = token;
   thread.state = ThreadState::ready;
   return true;
@@ -201,7 +201,7 @@ ph_status Threads::awaken_elsewhere(Pe& pe, const ph_task_thread& handle) noexce
   token->target = handle.pe;
   token->wire.target = static_cast<std::uint8_t>(handle.pe % shared.pes);
   if (process == shared.process) {
-    pe.count_created(1);
+    pe.balance().created += 1;
     shared.all[token->wire.target]->push(*token);
     return PH_OK;
   }

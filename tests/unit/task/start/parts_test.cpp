@@ -38,11 +38,11 @@ TEST(TaskCounts, what_was_created_has_been_processed_when_all_is_over) {
     while (met < expected) ASSERT_EQ(ph_task_run(pe, 1, nullptr), PH_OK);
     ASSERT_EQ(ph_task_agree(pe), PH_OK);
     Pe& own = of(pe);
-    std::uint64_t made = own.created();
+    std::uint64_t made = own.balance().created;
     for (std::uint32_t process = 0; process < place.processes; ++process)
       made += own.machine().sent_to(process);
     created += made;
-    processed += own.processed();
+    processed += own.balance().processed;
     ASSERT_EQ(ph_task_agree(pe), PH_OK);
     EXPECT_EQ(created, processed);
   });
@@ -78,7 +78,7 @@ TEST(TaskParts, no_memory_at_any_step_of_making_pes_frees_what_was_made) {
     try {
       const photon::test::Shortage shortage(allowed);
       crew = std::make_unique<Crew>(std::make_unique<Shared>(2, 0, 3), nullptr, false);
-      make_parts(*crew);
+      make_parts(*crew, ph_task_config{});
       status = crew->launch([](ph_task_pe*, void*) { ADD_FAILURE(); }, nullptr);
     } catch (const std::bad_alloc&) {
       EXPECT_EQ(status, PH_ERR_MEMORY);

@@ -65,16 +65,17 @@ TEST(TaskThreadParts, each_token_is_created_and_processed_once) {
     Pe& own = of(pe);
     ThreadBody body = [](ph_task_pe* one) {
       for (int i = 0; i < 5; ++i) ph_task_thread_yield(one);
-      EXPECT_EQ(of(one).created(), of(one).processed() + 1) << "it is under way while it runs";
+      EXPECT_EQ(of(one).balance().created, of(one).balance().processed + 1)
+          << "it is under way while it runs";
     };
     const ph_task_thread thread = make_thread(pe, body);
-    EXPECT_EQ(own.created(), 0u) << "a thread that waits is no token";
+    EXPECT_EQ(own.balance().created, 0u) << "a thread that waits is no token";
     ASSERT_EQ(ph_task_thread_awaken(pe, thread), PH_OK);
-    EXPECT_EQ(own.created(), 1u);
-    EXPECT_EQ(own.processed(), 0u);
+    EXPECT_EQ(own.balance().created, 1u);
+    EXPECT_EQ(own.balance().processed, 0u);
     run_all(pe);
-    EXPECT_EQ(own.created(), 6u);
-    EXPECT_EQ(own.processed(), 6u);
+    EXPECT_EQ(own.balance().created, 6u);
+    EXPECT_EQ(own.balance().processed, 6u);
   });
 }
 
