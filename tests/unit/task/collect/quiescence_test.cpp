@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -171,10 +172,76 @@ void expect_never_early(std::uint32_t processes, std::uint32_t pes, std::uint64_
   }
 }
 
-// Tasks that are created at one PE and processed at another one, behind the reading of the first
-// and before that of the second: the sums of one wave, or a dirty bit, are early here. Chains go on
-// from PE to PE, so there is always little under way.
+// Stands in front of the function that takes waves. It is one for all PEs of a process.
+struct Spy {
+  static inline KindFunction taken = nullptr;
+  static inline std::atomic<int> begun{0};        // waves that PE 0 has read its counts for
+  static inline std::atomic<bool> is_met{false};  // the task at PE 1 is over
+
+  // PE 1 runs the task that has come meanwhile before it reads its counts for the first wave.
+  static bool take(Pe& pe, Message& message) noexcept {
+    const std::optional<WaveFront> front = read(message, 1);
+    const bool is_begin = front.has_value() && front->step == Step::begin;
+    while (is_begin && pe.rank() == 1 && !is_met) pe.run(1);
+    const bool is_task = taken(pe, message);
+    if (front.has_value() && front->step == Step::ask) ++begun;
+    return is_task;
+  }
+};
+
+// A task is created at PE 0 when that has read its counts, and is processed at PE 1 before that
+// reads its own: in the sum it hides the task at PE 0 that still runs. A single wave is early here,
+// and so is a second one that asks whether anything was processed since the first.
 TEST(TaskQuiesce, ProcessedElsewhereIsNotEarly) {
+  TaskJob job(1, 2);
+  Spy::begun = 0;
+  Spy::is_met = false;
+  job.run([](ph_task_pe* pe, const ph_task_place& place) {
+    bool is_running = false;
+    int answers = 0;
+    Function task = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      is_running = true;
+      EXPECT_EQ(ph_task_quiesce(one, 2), PH_OK);
+      while (Spy::begun == 0) EXPECT_EQ(ph_task_run(one, 0, nullptr), PH_OK);
+      EXPECT_EQ(ph_task_send(one, 1, make(one, 1, 0)), PH_OK);
+      // Two further waves have ended, or it was early.
+      const auto& quiescence = collect_of(*reinterpret_cast<Pe*>(one)).quiescence;
+      while (quiescence.waves() < 4 && answers == 0) EXPECT_EQ(ph_task_run(one, 0, nullptr), PH_OK);
+      is_running = false;
+    };
+    Function meet = [](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      Spy::is_met = true;
+    };
+    Function quiet = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_FALSE(is_running) << "a task was left";
+      ++answers;
+      ph_task_set_handler(message, 3);
+      EXPECT_EQ(ph_task_broadcast(one, message, PH_TASK_WITH_SELF), PH_OK);
+    };
+    Function stop = [](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      EXPECT_EQ(ph_task_stop(one), PH_OK);
+    };
+    for (Function* one : {&task, &meet, &quiet, &stop}) enroll(pe, *one);
+    if (place.pe == 0) {
+      KindFunction& on_wave = reinterpret_cast<Pe*>(pe)->shared().on(Kind::wave);
+      Spy::taken = on_wave;
+      on_wave = Spy::take;
+    }
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 0) {
+      ASSERT_EQ(ph_task_send(pe, 0, make(pe, 0, 0)), PH_OK);
+    }
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+    EXPECT_EQ(answers, place.pe == 0 ? 1 : 0);
+    ASSERT_EQ(ph_task_barrier(pe), PH_OK);
+  });
+}
+
+// Chains that go on from PE to PE, so there is always little under way.
+TEST(TaskQuiesce, chains_of_tasks_are_never_taken_for_over_too_early) {
   expect_never_early(2, 2, photon::test::rounds(1000, 200), 1);
 }
 
