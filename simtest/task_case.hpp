@@ -1,7 +1,7 @@
 // A program of message-driven tasks that a seed stands for, and what a run of it has shown. Each
-// rank is a process of one PE. What a task does is drawn from its number alone, so the whole tree
-// of tasks is known whatever the schedule.
-// Owner: none. Threads: one.
+// rank is a process of one PE, and in some programs one of them dies. What a task does is drawn
+// from its number alone, so the whole tree of tasks is known whatever the schedule. Owner: none.
+// Threads: one.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct TaskCase {
   std::uint32_t ranks = 4;
   std::uint32_t tasks = 200;  // of all PEs together, about
   transport::sim::Fault fault;
+  bool deaths = true;  // in a third of the programs
 };
 
 struct TaskResult {
@@ -24,6 +25,7 @@ struct TaskResult {
   std::uint64_t tasks = 0;
   std::uint64_t sleeps = 0;
   std::uint64_t waited = 0;  // messages that found no room at first
+  bool has_death = false;
   std::uint64_t simulated_ns = 0;
   std::uint64_t digest = 0;  // of which PE ran what in which order, and when
 };

@@ -17,6 +17,7 @@ struct Choices {
   std::uint32_t ranks = 0;
   std::uint32_t tasks = 200;
   bool digests = false;
+  bool no_deaths = false;
 };
 
 // "A..B" or "A".
@@ -42,6 +43,7 @@ TaskCase case_of(const Choices& choices, std::uint64_t seed) {
     if (choices.profile == kProfileNames[i]) one.profile = kProfiles[i];
   one.ranks = choices.ranks != 0 ? choices.ranks : static_cast<std::uint32_t>(1 + seed / 5 % 6);
   one.tasks = choices.tasks;
+  one.deaths = !choices.no_deaths;
   return one;
 }
 
@@ -53,20 +55,22 @@ int run(const Choices& choices) {
     return 2;
   }
   std::uint64_t failed = 0;
+  std::uint64_t deaths = 0;
   TaskResult all;
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const TaskCase one = case_of(choices, seed);
     const TaskResult result = run_task_case(one);
     if (choices.digests) fmt::print("{} {:016x}\n", seed, result.digest);
     all.tasks += result.tasks;
+    deaths += result.has_death ? 1 : 0;
     all.sleeps += result.sleeps;
     all.waited += result.waited;
     if (result.finding.empty()) continue;
     ++failed;
     fmt::print("seed {} ({} PEs): {}\n", seed, one.ranks, result.finding);
   }
-  fmt::print("{} runs, {} tasks, {} sleeps, {} messages waited; {} failed\n", last - first + 1,
-             all.tasks, all.sleeps, all.waited, failed);
+  fmt::print("{} runs, {} with a death, {} tasks, {} sleeps, {} messages waited; {} failed\n",
+             last - first + 1, deaths, all.tasks, all.sleeps, all.waited, failed);
   return failed == 0 ? 0 : 1;
 }
 
@@ -84,6 +88,7 @@ int main(int count, char** values) {
   app.add_option("--ranks", choices.ranks, "processes of one PE each; else 1 to 6")
       ->check(CLI::Range(1, 64));
   app.add_option("--tasks", choices.tasks, "of a run")->check(CLI::Range(64, 1'000'000));
+  app.add_flag("--no-deaths", choices.no_deaths, "nobody dies; else in a third of the runs");
   app.add_flag("--digests", choices.digests, "a line for each run, to compare builds");
   CLI11_PARSE(app, count, values);
   return photon::simtest::run(choices);

@@ -44,6 +44,12 @@ void TaskOracle::check_order(const TaskFront& front, const Made& one) {
                        one.source, expected));
 }
 
+void TaskOracle::quiet() {
+  is_quiet_ = true;
+  if (const std::string left = names_left(); !left.empty())
+    report("it is quiet, and there is still" + left);
+}
+
 bool TaskOracle::met(std::uint32_t pe, ph_task_message* message, std::uint64_t now_ns) {
   const std::span<std::byte> body = body_of(message);
   TaskFront front{};
@@ -52,6 +58,7 @@ bool TaskOracle::met(std::uint32_t pe, ph_task_message* message, std::uint64_t n
     return false;
   }
   std::memcpy(&front, body.data(), sizeof front);
+  if (is_quiet_) report(fmt::format("PE {} has met a task when it was quiet", pe));
   const auto found = under_way_.find({front.number, pe});
   if (found == under_way_.end()) {
     report(
@@ -74,6 +81,7 @@ bool TaskOracle::met(std::uint32_t pe, ph_task_message* message, std::uint64_t n
 std::string TaskOracle::names_left() const {
   std::string text;
   for (const auto& [name, one] : under_way_) {
+    if (may_be_lost(one)) continue;
     if (text.size() > 500) return text + " ...";
     text += fmt::format(" {:x} of PE {} for PE {}, {} bytes;", name.first, one.source, one.target,
                         one.size_bytes);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,7 @@ class TaskOracle {
     std::uint32_t source;
     std::uint32_t target;
     std::uint64_t size_bytes;
+    bool is_relayed = false;  // it goes through others, who may die
   };
 
   // Before it is sent; one number may be of a task for each PE. The body is filled, behind `front`,
@@ -40,6 +42,15 @@ class TaskOracle {
   std::uint32_t next_order(std::uint32_t source, std::uint32_t target) {
     return sent_[{source, target}]++;
   }
+  // Its target is lost, and the sender was told so.
+  void lost(const TaskFront& front, std::uint32_t target) {
+    under_way_.erase({front.number, target});
+  }
+  void died(std::uint32_t pe) { dead_.insert(pe); }
+  bool is_dead(std::uint32_t pe) const { return dead_.count(pe) != 0; }
+  // Nothing is left to do, it was said: so no task is under way but those that deaths may have
+  // taken with them, and none is met from now on.
+  void quiet();
   // At its turn. False: it is not what was sent.
   bool met(std::uint32_t pe, ph_task_message* message, std::uint64_t now_ns);
 
@@ -47,7 +58,7 @@ class TaskOracle {
     if (finding_.empty()) finding_ = std::move(finding);
   }
   const std::string& finding() const noexcept { return finding_; }
-  std::uint64_t left() const noexcept { return under_way_.size(); }
+  // Those that must be met still.
   std::string names_left() const;
   std::uint64_t tasks() const noexcept { return tasks_; }
   std::uint64_t digest() const noexcept { return digest_; }
@@ -55,9 +66,15 @@ class TaskOracle {
  private:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
   void check_order(const TaskFront& front, const Made& one);
+  bool may_be_lost(const Made& one) const {
+    if (is_dead(one.source) || is_dead(one.target)) return true;
+    return one.is_relayed && !dead_.empty();
+  }
 
   std::map<std::pair<std::uint64_t, std::uint32_t>, Made> under_way_;  // number, target
   std::map<Pair, std::uint32_t> sent_, met_;
+  std::set<std::uint32_t> dead_;
+  bool is_quiet_ = false;
   std::string finding_;
   std::uint64_t tasks_ = 0;
   std::uint64_t digest_ = 0;

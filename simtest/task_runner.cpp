@@ -34,7 +34,18 @@ constexpr std::uint64_t kWays = 8;
 class TaskRun {
  public:
   TaskRun(const TaskCase& one, const World::Settings& settings)
-      : one_(one), world_(settings), pes_(one.ranks), making_(one.ranks) {}
+      : one_(one), world_(settings), pes_(one.ranks), making_(one.ranks) {
+    Random random = Random(one.seed).stream(0x64656174);
+    asker_ = static_cast<std::uint32_t>(random.up_to(one.ranks - 1));
+    if (one.deaths && one.ranks > 1 && random.up_to(2) == 0)
+      victim_ = (asker_ + 1 + static_cast<std::uint32_t>(random.up_to(one.ranks - 2))) % one.ranks;
+    death_in_ns_ = random.up_to(300'000);
+    notice_ns_ = random.up_to(100'000);
+    world_.on_death([this](ph_rank rank) {
+      oracle_.died(rank);
+      making_ -= pes_[rank].making;
+    });
+  }
 
   TaskResult run() {
     world_.run(
@@ -46,8 +57,11 @@ class TaskRun {
           oracle_.report(fmt::format("stuck with{}", oracle_.names_left()));
           give_up();
         });
-    if (oracle_.left() != 0) oracle_.report(fmt::format("lost:{}", oracle_.names_left()));
+    for (Seat& seat : pes_)
+      if (seat.pe != nullptr) leave(seat);
+    world_.bury();
     TaskResult result;
+    result.has_death = victim_ != kNobody;
     result.finding = oracle_.finding();
     result.tasks = oracle_.tasks();
     result.sleeps = sleeps_;
@@ -61,7 +75,8 @@ class TaskRun {
   struct Seat {
     TaskRun* run = nullptr;
     ph_task_pe* pe = nullptr;
-    std::uint32_t task = 0, stop = 0;  // handlers
+    std::uint32_t task = 0, stop = 0, quiet = 0;  // handlers
+    std::uint32_t making = 1;                     // it may make tasks now
   };
   // What a task is to be, drawn by who makes it.
   struct Plan {
@@ -71,14 +86,17 @@ class TaskRun {
   };
 
   void body(ph_rank rank);
+  void finish(Seat& seat, ph_rank rank);
+  void begin_or_end(Seat& seat, bool begins);
   // Every wait ends, and all PEs leave their runs.
   void give_up() {
     world_.give_up();
-    for (const Seat& seat : pes_) {
-      if (seat.pe == nullptr) continue;
-      task::of(seat.pe).stop();
-      task::of(seat.pe).machine().wake();
-    }
+    for (const Seat& seat : pes_)
+      if (seat.pe != nullptr) leave(seat);
+  }
+  static void leave(const Seat& seat) {
+    task::of(seat.pe).stop();
+    task::of(seat.pe).machine().wake();
   }
   bool must(ph_status status, const char* call) {
     if (status == PH_OK) return true;
@@ -89,13 +107,25 @@ class TaskRun {
     Seat& seat = *static_cast<Seat*>(user);
     seat.run->task(seat, pe, message);
   }
+  static void on_quiet(ph_task_pe* pe, ph_task_message* message, void* user) {
+    Seat& seat = *static_cast<Seat*>(user);
+    ph_task_free(pe, message);
+    seat.run->quiet(seat);
+  }
   static void on_stop(ph_task_pe* pe, ph_task_message* message, void*) {
     ph_task_free(pe, message);
     ph_task_stop(pe);
   }
   void task(Seat& seat, ph_task_pe* pe, ph_task_message* message);
   void make_children(Seat& seat, const TaskFront& front);
+  void quiet(Seat& seat);
   void end(Seat& seat);
+  // A call that sends to a PE.
+  void sent(ph_status status, const TaskFront& front, std::uint32_t target, const char* call) {
+    if (task::is_lost(status) && oracle_.is_dead(target)) return oracle_.lost(front, target);
+    must(status, call);
+  }
+  bool is_over(ph_rank rank) const { return !oracle_.finding().empty() || oracle_.is_dead(rank); }
 
   Plan plan(Random& random, std::uint32_t budget) const;
   static std::uint64_t draw_size(Random& random);
@@ -115,7 +145,12 @@ class TaskRun {
   World world_;
   TaskOracle oracle_;
   std::vector<Seat> pes_;
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   std::uint32_t making_;  // PEs that may make more tasks now
+  std::uint32_t asker_ = 0;
+  std::uint32_t victim_ = kNobody;
+  std::uint64_t death_in_ns_ = 0;  // after it has begun
+  std::uint64_t notice_ns_ = 0;
   std::uint64_t sleeps_ = 0;
   std::uint64_t waited_ = 0;
 };
@@ -132,29 +167,36 @@ void TaskRun::body(ph_rank rank) {
   task::of(seat.pe).shared().clock = {read_ns, &world_};
   must(ph_task_register(seat.pe, on_task, &seat, &seat.task), "ph_task_register");
   must(ph_task_register(seat.pe, on_stop, &seat, &seat.stop), "ph_task_register");
+  must(ph_task_register(seat.pe, on_quiet, &seat, &seat.quiet), "ph_task_register");
   if (!must(ph_task_agree(seat.pe), "ph_task_agree")) return;
-  const std::uint32_t budget = one_.tasks / one_.ranks;
-  make_children(seat, {rank, budget, kUnordered});
-  --making_;
-  std::uint64_t ran = 0;
-  if (oracle_.finding().empty()) must(ph_task_run(seat.pe, -1, &ran), "ph_task_run");
+  if (rank == victim_) world_.die(rank, {world_.now_ns() + death_in_ns_, notice_ns_, 0});
+  make_children(seat, {rank, one_.tasks / one_.ranks, kUnordered});
+  begin_or_end(seat, false);
+  if (rank == asker_) must(ph_task_quiesce(seat.pe, seat.quiet), "ph_task_quiesce");
+  if (!is_over(rank)) must(ph_task_run(seat.pe, -1, nullptr), "ph_task_run");
+  finish(seat, rank);
+}
+
+void TaskRun::finish(Seat& seat, ph_rank rank) {
   ph_task_counts counts{};
   counts.size = sizeof counts;
   ph_task_counters(seat.pe, &counts);
   sleeps_ += counts.sleeps;
   waited_ += counts.waited;
-  if (counts.dropped != 0) oracle_.report(fmt::format("PE {} has dropped messages", rank));
-  if (!oracle_.finding().empty()) {  // not all has left, and nobody waits for it
-    delete task::of(std::exchange(seat.pe, nullptr)).shared().crew;
+  if (counts.dropped != 0 && victim_ == kNobody)
+    oracle_.report(fmt::format("PE {} has dropped messages", rank));
+  ph_task_pe* pe = std::exchange(seat.pe, nullptr);
+  if (is_over(rank)) {  // not all has left, and nobody waits for it
+    delete task::of(pe).shared().crew;
     return;
   }
-  must(ph_task_end(seat.pe), "ph_task_end");
-  seat.pe = nullptr;
-  must(ph_finalize(world_.context(rank)), "ph_finalize");
+  must(ph_task_end(pe), "ph_task_end");
+  const ph_status status = ph_finalize(world_.context(rank));
+  if (victim_ == kNobody) must(status, "ph_finalize");
 }
 
 void TaskRun::task(Seat& seat, ph_task_pe* pe, ph_task_message* message) {
-  ++making_;
+  begin_or_end(seat, true);
   if (!oracle_.met(own(seat), message, world_.now_ns())) return end(seat);
   TaskFront front{};
   std::memcpy(&front, ph_task_body(message), sizeof front);
@@ -162,15 +204,29 @@ void TaskRun::task(Seat& seat, ph_task_pe* pe, ph_task_message* message) {
   if (random.up_to(7) == 0) world_.pause(random.up_to(30'000));
   make_children(seat, front);
   must(ph_task_free(pe, message), "ph_task_free");
-  if (--making_ == 0 && oracle_.left() == 0) end(seat);
+  begin_or_end(seat, false);
+}
+
+void TaskRun::begin_or_end(Seat& seat, bool begins) {
+  seat.making = begins ? 1 : 0;
+  making_ += begins ? 1 : ~std::uint32_t{0};
+}
+
+void TaskRun::quiet(Seat& seat) {
+  if (making_ != 0) oracle_.report("it is quiet, and a task runs");
+  oracle_.quiet();
+  end(seat);
 }
 
 // All PEs stop.
 void TaskRun::end(Seat& seat) {
-  ph_task_message* message = nullptr;
-  if (!must(ph_task_alloc(seat.pe, 0, &message), "ph_task_alloc")) return;
-  ph_task_set_handler(message, seat.stop);
-  must(ph_task_broadcast(seat.pe, message, PH_TASK_WITH_SELF), "ph_task_broadcast");
+  for (std::uint32_t to = 0; to < one_.ranks; ++to) {
+    ph_task_message* message = nullptr;
+    if (!must(ph_task_alloc(seat.pe, 0, &message), "ph_task_alloc")) return;
+    ph_task_set_handler(message, seat.stop);
+    const ph_status status = ph_task_send(seat.pe, to, message);
+    if (!oracle_.is_dead(to)) must(status, "ph_task_send");
+  }
 }
 
 void TaskRun::make_children(Seat& seat, const TaskFront& front) {
@@ -231,13 +287,13 @@ void TaskRun::give_one(Seat& seat, const TaskFront& drawn, const Plan& plan) {
   if (is_ordered) front.order = oracle_.next_order(own(seat), plan.target);
   ph_task_message* message = message_of(seat, front, plan);
   if (message == nullptr) return;
-  oracle_.made(front, {own(seat), plan.target, plan.size_bytes});
+  oracle_.made(front, {own(seat), plan.target, plan.size_bytes, false});
   if (plan.way == Way::node) {
-    must(ph_task_send_node(seat.pe, plan.target, message), "ph_task_send_node");
+    sent(ph_task_send_node(seat.pe, plan.target, message), front, plan.target, "ph_task_send_node");
   } else if (plan.way == Way::send) {
-    must(ph_task_send(seat.pe, plan.target, message), "ph_task_send");
+    sent(ph_task_send(seat.pe, plan.target, message), front, plan.target, "ph_task_send");
   } else {
-    must(ph_task_send_copy(seat.pe, plan.target, message), "ph_task_send_copy");
+    sent(ph_task_send_copy(seat.pe, plan.target, message), front, plan.target, "ph_task_send_copy");
     TaskOracle::fill(message, {~front.number, 0, 0});  // it is the program's again
     must(ph_task_free(seat.pe, message), "ph_task_free");
   }
@@ -250,7 +306,8 @@ void TaskRun::give_to_all(Seat& seat, const TaskFront& front, const Plan& plan) 
   const std::uint32_t flags = (with_self ? PH_TASK_WITH_SELF : 0) |
                               (plan.way == Way::broadcast_to_processes ? PH_TASK_TO_PROCESSES : 0);
   for (std::uint32_t target = 0; target < one_.ranks; ++target)
-    if (with_self || target != own(seat)) oracle_.made(front, {own(seat), target, plan.size_bytes});
+    if (with_self || target != own(seat))
+      oracle_.made(front, {own(seat), target, plan.size_bytes, true});
   must(ph_task_broadcast(seat.pe, message, flags), "ph_task_broadcast");
 }
 
@@ -258,7 +315,7 @@ void TaskRun::give_with_priority(Seat& seat, Random& random, const TaskFront& fr
                                  const Plan& plan) {
   ph_task_message* message = message_of(seat, front, plan);
   if (message == nullptr) return;
-  oracle_.made(front, {0, own(seat), plan.size_bytes});
+  oracle_.made(front, {0, own(seat), plan.size_bytes, false});
   const std::uint64_t words[2] = {random.next(), random.next()};
   constexpr std::pair<ph_task_strategy, std::uint32_t> kKinds[] = {
       {PH_TASK_FIFO, 0},       {PH_TASK_LIFO, 0},       {PH_TASK_INT_FIFO, 32},

@@ -34,6 +34,8 @@ class Quiescence {
   // Has the answer queued here when nothing is left to do; it is the library's from then on.
   // Throws bad_alloc: nothing was done.
   void ask(Message& answer);
+  // That this PE has led.
+  std::uint64_t waves() const noexcept { return waves_begun_; }
   // A message of Kind::wave, which is over then. Throws bad_alloc.
   void take(Message& message);
 

@@ -1,16 +1,13 @@
 #include "task/collect/quiescence.hpp"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 
-#include <algorithm>
 #include <atomic>
+#include <optional>
 #include <random>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "forked_job.hpp"
 #include "rounds.hpp"
 #include "task/collect/collect.hpp"
 #include "task/task_job.hpp"
@@ -171,10 +168,76 @@ void expect_never_early(std::uint32_t processes, std::uint32_t pes, std::uint64_
   }
 }
 
-// Tasks that are created at one PE and processed at another one, behind the reading of the first
-// and before that of the second: the sums of one wave, or a dirty bit, are early here. Chains go on
-// from PE to PE, so there is always little under way.
+// Stands in front of the function that takes waves. It is one for all PEs of a process.
+struct Spy {
+  static inline KindFunction taken = nullptr;
+  static inline std::atomic<int> begun{0};        // waves that PE 0 has read its counts for
+  static inline std::atomic<bool> is_met{false};  // the task at PE 1 is over
+
+  // PE 1 runs the task that has come meanwhile before it reads its counts for the first wave.
+  static bool take(Pe& pe, Message& message) noexcept {
+    const std::optional<WaveFront> front = read(message, 1);
+    const bool is_begin = front.has_value() && front->step == Step::begin;
+    while (is_begin && pe.rank() == 1 && !is_met) pe.run(1);
+    const bool is_task = taken(pe, message);
+    if (front.has_value() && front->step == Step::ask) ++begun;
+    return is_task;
+  }
+};
+
+// A task is created at PE 0 when that has read its counts, and is processed at PE 1 before that
+// reads its own: in the sum it hides the task at PE 0 that still runs. A single wave is early here,
+// and so is a second one that asks whether anything was processed since the first.
 TEST(TaskQuiesce, ProcessedElsewhereIsNotEarly) {
+  TaskJob job(1, 2);
+  Spy::begun = 0;
+  Spy::is_met = false;
+  job.run([](ph_task_pe* pe, const ph_task_place& place) {
+    bool is_running = false;
+    int answers = 0;
+    Function task = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      is_running = true;
+      EXPECT_EQ(ph_task_quiesce(one, 2), PH_OK);
+      while (Spy::begun == 0) EXPECT_EQ(ph_task_run(one, 0, nullptr), PH_OK);
+      EXPECT_EQ(ph_task_send(one, 1, make(one, 1, 0)), PH_OK);
+      // Two further waves have ended, or it was early.
+      const auto& quiescence = collect_of(*reinterpret_cast<Pe*>(one)).quiescence;
+      while (quiescence.waves() < 4 && answers == 0) EXPECT_EQ(ph_task_run(one, 0, nullptr), PH_OK);
+      is_running = false;
+    };
+    Function meet = [](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      Spy::is_met = true;
+    };
+    Function quiet = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_FALSE(is_running) << "a task was left";
+      ++answers;
+      ph_task_set_handler(message, 3);
+      EXPECT_EQ(ph_task_broadcast(one, message, PH_TASK_WITH_SELF), PH_OK);
+    };
+    Function stop = [](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      EXPECT_EQ(ph_task_stop(one), PH_OK);
+    };
+    for (Function* one : {&task, &meet, &quiet, &stop}) enroll(pe, *one);
+    if (place.pe == 0) {
+      KindFunction& on_wave = reinterpret_cast<Pe*>(pe)->shared().on(Kind::wave);
+      Spy::taken = on_wave;
+      on_wave = Spy::take;
+    }
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 0) {
+      ASSERT_EQ(ph_task_send(pe, 0, make(pe, 0, 0)), PH_OK);
+    }
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+    EXPECT_EQ(answers, place.pe == 0 ? 1 : 0);
+    ASSERT_EQ(ph_task_barrier(pe), PH_OK);
+  });
+}
+
+// Chains that go on from PE to PE, so there is always little under way.
+TEST(TaskQuiesce, chains_of_tasks_are_never_taken_for_over_too_early) {
   expect_never_early(2, 2, photon::test::rounds(1000, 200), 1);
 }
 
@@ -259,103 +322,6 @@ TEST(TaskQuiesce, a_forged_message_of_a_wave_is_freed) {
     rounds.enroll(pe);
     rounds.run(pe);
   });
-}
-
-// One process of a job of `fork_ranks`: which of them is killed, and in the middle of what.
-class Survivor {
- public:
-  static constexpr std::uint32_t kProcesses = 4;
-  static constexpr std::uint32_t kPes = 2;
-
-  Survivor(const ph_bootstrap& bootstrap, ph_rank victim) : victim_(victim) {
-    photon_.size = sizeof photon_;
-    photon_.bootstrap = &bootstrap;
-  }
-  int run() {
-    ph_task_config config{};
-    config.size = sizeof config;
-    config.photon = &photon_;
-    config.pes = kPes;
-    config.main = main;
-    config.user = this;
-    ph_task_pe* pe = nullptr;
-    ph_error error{};
-    if (ph_task_start(&config, &pe, &error) != PH_OK) return 2;
-    main(pe, this);
-    const ph_status end = ph_task_end(pe);
-    return testing::Test::HasFailure() || (end != PH_OK && end != PH_ERR_PEER) ? 1 : 0;
-  }
-
- private:
-  // Chains of tasks that go from PE to PE. A PE of the victim ends its process when it has met
-  // tasks of all PEs. Each other one asks, and tells the keeper when it has heard that nothing is
-  // left, who stops all.
-  static void main(ph_task_pe* pe, void* user) {
-    const ph_rank victim = static_cast<Survivor*>(user)->victim_;
-    const ph_task_place place = place_of(pe);
-    const std::uint32_t keeper = victim == 0 ? kPes : 0;
-    std::uint32_t reports = 0;
-    std::set<std::uint32_t> met;
-    bool is_quiet = false;
-    Function hop = [&](ph_task_pe* one, ph_task_message* message) {
-      EXPECT_FALSE(is_quiet) << "a task was left";
-      met.insert(ph_task_source(message));
-      if (place.process == victim && met.size() == place.pes) ::kill(::getpid(), SIGKILL);
-      const std::uint64_t left = value_of(message);
-      EXPECT_EQ(ph_task_free(one, message), PH_OK);
-      if (left == 0) return;
-      const std::uint64_t size = left % 7 == 0 ? 40'000 : 8;
-      const std::uint32_t to = (place.pe + static_cast<std::uint32_t>(left)) % place.pes;
-      const ph_status sent = ph_task_send(one, to, make(one, 0, left - 1, size));
-      EXPECT_TRUE(sent == PH_OK || sent == PH_ERR_PEER) << ph_status_text(sent);
-    };
-    Function quiet = [&](ph_task_pe* one, ph_task_message* message) {
-      is_quiet = true;
-      ph_task_set_handler(message, 2);
-      EXPECT_EQ(ph_task_send(one, keeper, message), PH_OK);
-    };
-    Function report = [&](ph_task_pe* one, ph_task_message* message) {
-      EXPECT_EQ(ph_task_free(one, message), PH_OK);
-      if (++reports != place.pes - kPes) return;
-      for (std::uint32_t to = 0; to < place.pes; ++to)
-        if (to / kPes != victim) {
-          EXPECT_EQ(ph_task_send(one, to, make(one, 3, 0)), PH_OK);
-        }
-    };
-    Function stop = [](ph_task_pe* one, ph_task_message* message) {
-      EXPECT_EQ(ph_task_free(one, message), PH_OK);
-      EXPECT_EQ(ph_task_stop(one), PH_OK);
-    };
-    for (Function* one : {&hop, &quiet, &report, &stop}) enroll(pe, *one);
-    EXPECT_EQ(ph_task_agree(pe), PH_OK);
-    for (std::uint32_t to = 0; to < place.pes; ++to) {
-      const ph_status sent = ph_task_send(pe, to, make(pe, 0, 500));
-      EXPECT_TRUE(sent == PH_OK || sent == PH_ERR_PEER) << ph_status_text(sent);
-    }
-    EXPECT_EQ(ph_task_quiesce(pe, 1), PH_OK);
-    EXPECT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
-  }
-
-  ph_rank victim_;
-  ph_config photon_{};
-};
-
-// The leader, a process in the middle of the tree, and a last one.
-TEST(TaskQuiesce, ReachedAfterADeath) {
-  for (const ph_rank victim : {0U, 1U, 3U}) {
-    const std::vector<int> ends =
-        photon::test::fork_ranks(Survivor::kProcesses, [victim](const ph_bootstrap& bootstrap) {
-          ::alarm(30);  // it ends a rank that hangs
-          return Survivor(bootstrap, victim).run();
-        });
-    for (ph_rank rank = 0; rank < Survivor::kProcesses; ++rank) {
-      if (rank == victim) {
-        EXPECT_TRUE(WIFSIGNALED(ends[rank]) && WTERMSIG(ends[rank]) == SIGKILL);
-      } else {
-        EXPECT_EQ(ends[rank], 0) << "rank " << rank << ", where " << victim << " was killed";
-      }
-    }
-  }
 }
 
 }  // namespace
