@@ -168,7 +168,8 @@ void TaskRun::body(ph_rank rank) {
   must(ph_task_register(seat.pe, on_task, &seat, &seat.task), "ph_task_register");
   must(ph_task_register(seat.pe, on_stop, &seat, &seat.stop), "ph_task_register");
   must(ph_task_register(seat.pe, on_quiet, &seat, &seat.quiet), "ph_task_register");
-  if (!must(ph_task_agree(seat.pe), "ph_task_agree")) return;
+  const ph_status status = ph_task_agree(seat.pe);
+  if (victim_ == kNobody || !task::is_lost(status)) must(status, "ph_task_agree");
   if (rank == victim_) world_.die(rank, {world_.now_ns() + death_in_ns_, notice_ns_, 0});
   make_children(seat, {rank, one_.tasks / one_.ranks, kUnordered});
   begin_or_end(seat, false);
