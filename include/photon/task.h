@@ -64,6 +64,8 @@ typedef struct ph_task_config {
   uint32_t fifo_most;      /**< Tasks without a priority in a row while one with a priority waits;
                                 0: 64. */
   uint64_t pool_bytes;     /**< Most bytes of large free blocks that a PE keeps; 0: 64 MiB. */
+  uint64_t cache_bytes;    /**< Most bytes of registrations that a PE keeps (ph_task_keep()); 0:
+                                1 GiB. */
   ph_task_main main;       /**< Of the PEs of ranks 1 upward; may be null for one PE. */
   void *user;              /**< Of `main`. */
 } ph_task_config;
@@ -84,6 +86,13 @@ typedef struct ph_task_counts {
   uint64_t sleeps;  /**< Times that the PE had nothing to do and waited. */
   uint64_t waited;  /**< Messages that found no room at their send. */
   uint64_t dropped; /**< Messages to or from processes that were lost. */
+  /** Of buffers (task_buffer.h). */
+  uint64_t operations;      /**< Gets and puts that were begun here. */
+  uint64_t turned;          /**< Those of them that the other side was asked to issue. */
+  uint64_t stale_dones;     /**< Dones of buffers that were gone. */
+  uint64_t cache_hits;      /**< Registrations in kept ranges that were there. */
+  uint64_t cache_misses;    /**< Those that had to be made. */
+  uint64_t cache_evictions; /**< Those that were given up for others. */
 } ph_task_counts;
 
 /**
@@ -235,4 +244,7 @@ PH_API ph_status ph_task_stop(ph_task_pe *pe);
 #ifdef __cplusplus
 }
 #endif
+
+#include "task_buffer.h"
+
 #endif

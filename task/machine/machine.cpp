@@ -65,7 +65,7 @@ ph_status Machine::send(Message& message, ph_rank process) noexcept {
   const ph_status status = peer.first != nullptr ? PH_AGAIN : post(message, process);
   if (is_lost(status)) drop(message);
   if (status != PH_OK && !is_for_later(status)) return status;
-  peer.sent += weight(message.wire);
+  peer.sent += weight(message.wire, true);
   if (status == PH_OK)
     sent(message);
   else
@@ -97,7 +97,7 @@ ph_status Machine::send_copy(const WireWord& wire, const Message& message,
                              ph_rank process) noexcept {
   if (!is_lent(message) && peers_[process].first == nullptr) {
     const ph_status status = post_copy(wire, message, process);
-    if (status == PH_OK) peers_[process].sent += weight(wire);
+    if (status == PH_OK) peers_[process].sent += weight(wire, true);
     if (status == PH_OK) return PH_OK;
     if (is_lost(status)) ++dropped_;
     if (!is_for_later(status)) return status;
@@ -171,14 +171,19 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
   return moved;
 }
 
-// Lent messages come back by their ids; an id of 0 says that one that was copied was refused.
+// Lent messages come back by their ids, their addresses; an id of 0 says that one that was copied
+// was refused; those of operations on buffers have a highest byte.
 // PH_DELIVERED gives each id once: else a message that was read would come back a second time if
 // its target refuses it then, or dies.
 bool Machine::take_ends() noexcept {
   for (unsigned i = 0; i < kProbes; ++i) {
     const ph_u64_completion end = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER);
     if (end.kind == 0) return i != 0;
-    if (end.kind != PH_LOCAL) continue;
+    if (end.kind == PH_REMOTE) ++peers_[end.peer].arrived;
+    if (end.kind == PH_REMOTE || end.id >> kAddressBits != 0) {
+      if (ends_.taken != nullptr) ends_.taken(ends_.user, end);
+      continue;
+    }
     if (end.status != PH_OK) ++dropped_;
     if (end.id == 0) continue;
     --lent_;
@@ -191,6 +196,7 @@ bool Machine::progress() noexcept {
   const std::uint64_t arrived = arrived_;
   bool moved = take_ends();
   if (!targets_.empty()) moved |= send_waiting();
+  if (watch_us_ != 0) moved |= ends_.looked(ends_.user, moved || arrived != arrived_);
   return moved || arrived != arrived_;
 }
 
@@ -198,6 +204,7 @@ bool Machine::progress() noexcept {
 // to wait for, and the core is theirs.
 void Machine::wait(std::int64_t timeout_us) noexcept {
   if (has_waiting() && timeout_us > kWhileWaitingUs) timeout_us = kWhileWaitingUs;
+  if (watch_us_ != 0 && timeout_us > watch_us_) timeout_us = watch_us_;
   const ph_query ends{PH_ANY_RANK, PH_EITHER, nullptr};
   if (ph_wait(lane_, ends, timeout_us) >= 0) return;
   std::this_thread::yield();
@@ -244,7 +251,7 @@ ph_status Machine::arrive(Message& message, ph_rank process) noexcept {
   }
   message.source = process * config_.pes + wire.source;
   ++arrived_;
-  peers_[process].arrived += weight(wire);
+  peers_[process].arrived += weight(wire, false);
   config_.receiver.arrived(config_.receiver.user, message);
   return PH_OK;
 }

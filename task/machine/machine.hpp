@@ -27,6 +27,15 @@ struct Receiver {
   void* user;
 };
 
+// Who hears of operations on buffers (task/machine/rdma.hpp). Runs in progress().
+struct Ends {
+  // Of each id of an operation, local or remote.
+  void (*taken)(void* user, const ph_u64_completion& end) noexcept;
+  // After a look while watch() is on; `found`: it has found something. True: something was moved.
+  bool (*looked)(void* user, bool found) noexcept;
+  void* user;
+};
+
 struct MachineConfig {
   std::uint64_t carried_bytes;  // am_carried_max
   std::uint32_t pes;            // of each process
@@ -68,9 +77,17 @@ class Machine {
 
   bool has_waiting() const noexcept { return !targets_.empty(); }
   bool has_lent() const noexcept { return lent_ != 0; }
+  // Before anything comes.
+  void set_ends(const Ends& ends) noexcept { ends_ = ends; }
+  // Operations that are issued and not over, beside what is lent.
+  void lend() noexcept { ++lent_; }
+  void end_loan() noexcept { --lent_; }
+  // Something is to be looked after, so a sleep lasts for at most so long; 0: it is not.
+  void watch(std::int64_t most_us) noexcept { watch_us_ = most_us; }
   std::uint64_t waited() const noexcept { return waited_; }
   std::uint64_t dropped() const noexcept { return dropped_; }
-  // Messages that were accepted for a process, and those that came of it; but for waves.
+  // Messages and dones that were accepted for a process, and those that came of it; but for waves.
+  void count_sent(ph_rank process) noexcept { ++peers_[process].sent; }
   std::uint64_t sent_to(ph_rank process) const noexcept { return peers_[process].sent; }
   std::uint64_t arrived_of(ph_rank process) const noexcept { return peers_[process].arrived; }
 
@@ -81,6 +98,7 @@ class Machine {
  private:
   static constexpr std::uint32_t kId = 0x5461;
   static constexpr unsigned kProbes = 64;
+  static constexpr unsigned kAddressBits = 56;
   static constexpr std::int64_t kWhileWaitingUs = 50;
 
   struct Peer {
@@ -93,8 +111,9 @@ class Machine {
   static ph_status on_message(void* user, const ph_am_message* came, ph_am_landing* landing);
   static ph_status on_landed(void* user, const ph_am_message* came, const ph_am_part* part);
 
-  static std::uint64_t weight(const WireWord& wire) noexcept {
-    return wire.kind == Kind::wave ? 0 : 1;
+  // A done was counted when its operation was issued or refused.
+  static std::uint64_t weight(const WireWord& wire, bool is_sent) noexcept {
+    return wire.kind == Kind::wave || (wire.kind == Kind::done && is_sent) ? 0 : 1;
   }
   static std::uint64_t wire_bytes(const Message& message) noexcept {
     return sizeof(WireWord) + message.size_bytes;
@@ -119,6 +138,8 @@ class Machine {
   ph_status arrive(Message& message, ph_rank process) noexcept;
 
   MachineConfig config_;
+  Ends ends_{};  // nobody, if empty
+  std::int64_t watch_us_ = 0;
   ph_context* lane_ = nullptr;
   std::vector<Peer> peers_;       // each process
   std::vector<ph_rank> targets_;  // those for which something waits; room for all

@@ -45,6 +45,7 @@ struct Shared {
   std::uint32_t fifo_most;
   std::uint64_t pool_bytes;
   std::uint64_t carried_bytes;
+  std::uint64_t cache_bytes;  // of registrations that are kept
   Returns returns;
   ProcessQueue queue;
   std::vector<Pe*> all;  // by rank
@@ -59,6 +60,7 @@ struct Shared {
         fifo_most(kFifoMost),
         pool_bytes(kPoolBytes),
         carried_bytes(0),
+        cache_bytes(kCacheBytes),
         returns(pes_count),
         queue(pes_count) {
     on_kind.fill(drop_message);
@@ -68,6 +70,7 @@ struct Shared {
 
   static constexpr std::uint32_t kFifoMost = 64;
   static constexpr std::uint64_t kPoolBytes = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kCacheBytes = std::uint64_t{1} << 30;
 };
 
 struct Handler {

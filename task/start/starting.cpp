@@ -195,6 +195,7 @@ void Start::make_crew() {
     auto shared = std::make_unique<Shared>(ph_size_of(context_), ph_rank_of(context_), pes_);
     if (config_.fifo_most != 0) shared->fifo_most = config_.fifo_most;
     if (config_.pool_bytes != 0) shared->pool_bytes = config_.pool_bytes;
+    if (config_.cache_bytes != 0) shared->cache_bytes = config_.cache_bytes;
     shared->carried_bytes = std::strtoull(setting("am_carried_max").c_str(), nullptr, 10);
     const bool is_own = config_.context == nullptr;
     crew_ = std::make_unique<Crew>(std::move(shared), context_, is_own);
