@@ -8,7 +8,9 @@ photon_layer(task/run   OUTSIDE LIBRARY task USES task/pool task/queue task/mach
 photon_layer(task/thread OUTSIDE LIBRARY task
   USES task/pool task/queue task/machine task/run sync)
 photon_layer(task/collect OUTSIDE LIBRARY task USES task/pool task/queue task/machine task/run sync)
+photon_layer(task/buffer OUTSIDE LIBRARY task USES task/pool task/machine task/run sync)
 photon_layer(task/start OUTSIDE LIBRARY task
-  USES task/pool task/queue task/machine task/run task/thread task/collect sync)
+  USES task/pool task/queue task/machine task/run task/thread task/collect task/buffer sync)
 photon_layer(task/api   OUTSIDE LIBRARY task
-  USES task/pool task/queue task/machine task/run task/thread task/collect task/start sync)
+  USES task/pool task/queue task/machine task/run task/thread task/collect task/buffer task/start
+  sync)

@@ -71,6 +71,8 @@ typedef struct ph_task_config {
   uint64_t arena_bytes;    /**< Most memory of ph_alloc() for messages of this process, each slab
                                 of 256 KiB and each larger block one registration; the heap has
                                 the rest. 0: 256 MiB. */
+  uint64_t cache_bytes;    /**< Most bytes of registrations that a PE keeps (ph_task_keep()); 0:
+                                1 GiB. */
   ph_task_main main;       /**< Of the PEs of ranks 1 upward; may be null for one PE. */
   void *user;              /**< Of `main`. */
   uint64_t stack_bytes;    /**< Of a thread; 0: 64 KiB, else PH_TASK_STACK_LEAST_BYTES or more. */
@@ -94,6 +96,13 @@ typedef struct ph_task_counts {
   uint64_t sleeps;  /**< Times that the PE had nothing to do and waited. */
   uint64_t waited;  /**< Messages that found no room at their send. */
   uint64_t dropped; /**< Messages to or from processes that were lost. */
+  /** Of buffers (task_buffer.h). */
+  uint64_t operations;      /**< Gets and puts that were begun here. */
+  uint64_t turned;          /**< Those of them that the other side was asked to issue. */
+  uint64_t stale_dones;     /**< Dones of buffers that were gone. */
+  uint64_t cache_hits;      /**< Registrations in kept ranges that were there. */
+  uint64_t cache_misses;    /**< Those that had to be made. */
+  uint64_t cache_evictions; /**< Those that were given up for others. */
 } ph_task_counts;
 
 /**
@@ -253,7 +262,8 @@ PH_API ph_status ph_task_stop(ph_task_pe *pe);
 }
 #endif
 
-#include "task_collect.h" /* the rest of it, which needs what stands above */
+#include "task_buffer.h" /* the rest of it, which needs what stands above */
+#include "task_collect.h"
 #include "task_send.h"
 #include "task_thread.h"
 

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "task/api/checks.hpp"
+#include "task/buffer/pe_buffers.hpp"
 #include "task/run/crew.hpp"
 #include "task/start/starting.hpp"
 
@@ -85,6 +86,7 @@ ph_status ph_task_shape(const ph_task_pe* pe, ph_task_place* shape) {
 ph_status ph_task_counters(const ph_task_pe* pe, ph_task_counts* counts) {
   if (pe == nullptr || counts == nullptr || counts->size != sizeof *counts) return PH_ERR_ARGUMENT;
   of(pe).count(*counts);
+  photon::task::buffers_of(of(pe)).count(*counts);
   return PH_OK;
 }
 

@@ -21,9 +21,9 @@ bool Deaths::look() noexcept {
     if (process == own || dead_.has(process) || !is_lost(process)) continue;
     std::uint64_t before = 0;
     do {
-      before = pe_.machine().arrived_of(process);
+      before = pe_.machine().flow(process).arrived;
       static_cast<void>(pe_.machine().progress());
-    } while (pe_.machine().arrived_of(process) != before);
+    } while (pe_.machine().flow(process).arrived != before);
     dead_.add(process);
     has_more = true;
   }
@@ -47,15 +47,15 @@ std::uint64_t Deaths::created() const noexcept {
   const Machine& machine = pe_.machine();
   std::uint64_t sum = pe_.balance().created;
   for (std::uint32_t process = 0; process < dead_.processes(); ++process)
-    sum += dead_.has(process) ? machine.arrived_of(process) : machine.sent_to(process);
+    sum += dead_.has(process) ? machine.flow(process).arrived : machine.flow(process).sent;
   return sum;
 }
 
 std::uint64_t Deaths::processed() const noexcept {
   const Machine& machine = pe_.machine();
-  std::uint64_t sum = pe_.balance().processed + machine.refused();
+  std::uint64_t sum = pe_.balance().processed + machine.losses().refused;
   for (std::uint32_t process = 0; process < dead_.processes(); ++process)
-    if (!dead_.has(process)) sum += machine.returned_of(process);
+    if (!dead_.has(process)) sum += machine.flow(process).returned;
   return sum;
 }
 

@@ -65,7 +65,7 @@ ph_status Machine::send(Message& message, ph_rank process) noexcept {
   const ph_status status = peer.first != nullptr ? PH_AGAIN : post(message, process);
   if (is_lost(status)) drop(message);
   if (status != PH_OK && !is_for_later(status)) return status;
-  peer.sent += weight(message.wire);
+  peer.flow.sent += weight(message.wire, true);
   if (status == PH_OK)
     sent(message);
   else
@@ -97,9 +97,9 @@ ph_status Machine::send_copy(const WireWord& wire, const Message& message,
                              ph_rank process) noexcept {
   if (!is_lent(message) && peers_[process].first == nullptr) {
     const ph_status status = post_copy(wire, message, process);
-    if (status == PH_OK) peers_[process].sent += weight(wire);
+    if (status == PH_OK) peers_[process].flow.sent += weight(wire, true);
     if (status == PH_OK) return PH_OK;
-    if (is_lost(status)) ++dropped_;
+    if (is_lost(status)) ++losses_.dropped;
     if (!is_for_later(status)) return status;
   }
   Message* copy = config_.pool->alloc(message.size_bytes);
@@ -121,12 +121,12 @@ void Machine::sent(Message& message) noexcept {
 }
 
 void Machine::drop(Message& message) noexcept {
-  ++dropped_;
+  ++losses_.dropped;
   config_.pool->free(message);
 }
 
 void Machine::append(Message& message, ph_rank process) noexcept {
-  ++waited_;
+  ++losses_.waited;
   chunk_of(message).is_queued = 1;
   message.link = 0;
   Peer& peer = peers_[process];
@@ -167,21 +167,26 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
       sent(message);
       continue;
     }
-    if (!is_lost(status)) peer.returned += weight(message.wire);
+    if (!is_lost(status)) peer.flow.returned += weight(message.wire, true);
     drop(message);
   }
   return moved;
 }
 
-// Lent messages come back by their ids; an id of 0 says that one that was copied was refused.
+// Lent messages come back by their ids, their addresses; an id of 0 says that one that was copied
+// was refused; those of operations on buffers have a highest byte.
 // PH_DELIVERED gives each id once: else a message that was read would come back a second time if
 // its target refuses it then, or dies.
 bool Machine::take_ends() noexcept {
   for (unsigned i = 0; i < kProbes; ++i) {
     const ph_u64_completion end = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER);
     if (end.kind == 0) return i != 0;
-    if (end.kind != PH_LOCAL) continue;
-    if (end.status != PH_OK) ++dropped_;
+    if (end.kind == PH_REMOTE) ++peers_[end.peer].flow.arrived;
+    if (end.kind == PH_REMOTE || end.id >> kAddressBits != 0) {
+      if (ends_.taken != nullptr) ends_.taken(ends_.user, end);
+      continue;
+    }
+    if (end.status != PH_OK) ++losses_.dropped;
     if (end.id == 0) continue;
     --lent_;
     config_.pool->free(*named(end.id));
@@ -193,6 +198,7 @@ bool Machine::progress() noexcept {
   const std::uint64_t arrived = arrived_;
   bool moved = take_ends();
   if (!targets_.empty()) moved |= send_waiting();
+  if (watch_us_ != 0) moved |= ends_.looked(ends_.user, moved || arrived != arrived_);
   return moved || arrived != arrived_;
 }
 
@@ -200,6 +206,7 @@ bool Machine::progress() noexcept {
 // to wait for, and the core is theirs.
 void Machine::wait(std::int64_t timeout_us) noexcept {
   if (has_waiting() && timeout_us > kWhileWaitingUs) timeout_us = kWhileWaitingUs;
+  if (watch_us_ != 0 && timeout_us > watch_us_) timeout_us = watch_us_;
   const ph_query ends{PH_ANY_RANK, PH_EITHER, nullptr};
   const ph_status status = ph_wait(lane_, ends, timeout_us);
   if (status >= 0) return;
@@ -233,8 +240,8 @@ ph_status Machine::on_landed(void* user, const ph_am_message* came, const ph_am_
   Message& message = *static_cast<Message*>(user);
   Machine& self = here(reinterpret_cast<void*>(static_cast<std::uintptr_t>(message.link)));
   if (part->status == PH_OK) return self.arrive(message, came->source);
-  ++self.peers_[came->source].arrived;  // waves are too short for a landing of their own
-  ++self.refused_;
+  ++self.peers_[came->source].flow.arrived;  // waves are too short for a landing of their own
+  ++self.losses_.refused;
   self.drop(message);
   return PH_OK;
 }
@@ -250,7 +257,7 @@ ph_status Machine::arrive(Message& message, ph_rank process) noexcept {
   }
   message.source = process * config_.pes + wire.source;
   ++arrived_;
-  peers_[process].arrived += weight(wire);
+  peers_[process].flow.arrived += weight(wire, false);
   config_.receiver.arrived(config_.receiver.user, message);
   return PH_OK;
 }

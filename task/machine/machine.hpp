@@ -32,6 +32,15 @@ struct Receiver {
   class Machine& (*here)(void* user) noexcept = nullptr;
 };
 
+// Who hears of operations on buffers (task/machine/rdma.hpp). Runs in progress().
+struct Ends {
+  // Of each id of an operation, local or remote.
+  void (*taken)(void* user, const ph_u64_completion& end) noexcept;
+  // After a look while watch() is on; `found`: it has found something. True: something was moved.
+  bool (*looked)(void* user, bool found) noexcept;
+  void* user;
+};
+
 struct MachineConfig {
   std::uint64_t carried_bytes;  // am_carried_max
   std::uint32_t pes;            // of each process
@@ -43,6 +52,20 @@ struct MachineConfig {
 inline bool is_lost(ph_status status) noexcept {
   return status == PH_ERR_PEER || status == PH_ERR_DEPARTED || status == PH_ERR_PROTOCOL;
 }
+
+// Counts for quiescence, of messages and dones but for waves, to and from one process.
+struct Flow {
+  std::uint64_t sent = 0;      // accepted for it
+  std::uint64_t returned = 0;  // of these: they could not be posted later on
+  std::uint64_t arrived = 0;   // came of it
+};
+
+// What did not go as it should.
+struct Losses {
+  std::uint64_t waited = 0;   // found no room at their send
+  std::uint64_t dropped = 0;  // to or from processes that were lost
+  std::uint64_t refused = 0;  // arrived, and over at once: there was no way to their landing
+};
 
 class Machine {
  public:
@@ -78,15 +101,15 @@ class Machine {
 
   bool has_waiting() const noexcept { return !targets_.empty(); }
   bool has_lent() const noexcept { return lent_ != 0; }
-  std::uint64_t waited() const noexcept { return waited_; }
-  std::uint64_t dropped() const noexcept { return dropped_; }
-  // Counts for quiescence, of messages but for waves: those that were accepted for a process, those
-  // of them that could not be posted later on, and those that came of it. What came and found no
-  // way to its landing has arrived, and is over at once: it is among the refused ones.
-  std::uint64_t sent_to(ph_rank process) const noexcept { return peers_[process].sent; }
-  std::uint64_t returned_of(ph_rank process) const noexcept { return peers_[process].returned; }
-  std::uint64_t arrived_of(ph_rank process) const noexcept { return peers_[process].arrived; }
-  std::uint64_t refused() const noexcept { return refused_; }
+  // Before anything comes.
+  void set_ends(const Ends& ends) noexcept { ends_ = ends; }
+  // How many messages and operations are issued and not over; who issues an operation counts it.
+  std::uint64_t& lent() noexcept { return lent_; }
+  // Something is to be looked after, so a sleep lasts for at most so long; 0: it is not.
+  void watch(std::int64_t most_us) noexcept { watch_us_ = most_us; }
+  const Losses& losses() const noexcept { return losses_; }
+  Flow& flow(ph_rank process) noexcept { return peers_[process].flow; }
+  const Flow& flow(ph_rank process) const noexcept { return peers_[process].flow; }
 
   // Says why, and ends the process: for a task that would be lost.
   [[noreturn]] static void die(const char* format, ...) noexcept
@@ -95,14 +118,13 @@ class Machine {
  private:
   static constexpr std::uint32_t kId = 0x5461;
   static constexpr unsigned kProbes = 64;
+  static constexpr unsigned kAddressBits = 56;
   static constexpr std::int64_t kWhileWaitingUs = 50;
 
   struct Peer {
     Message* first = nullptr;  // what waits for it, by the links of the messages
     Message* last = nullptr;
-    std::uint64_t sent = 0;  // counted messages
-    std::uint64_t returned = 0;
-    std::uint64_t arrived = 0;
+    Flow flow;
   };
 
   static ph_status on_message(void* user, const ph_am_message* came, ph_am_landing* landing);
@@ -113,8 +135,9 @@ class Machine {
     const Receiver& receiver = self.config_.receiver;
     return receiver.here == nullptr ? self : receiver.here(receiver.user);
   }
-  static std::uint64_t weight(const WireWord& wire) noexcept {
-    return wire.kind == Kind::wave ? 0 : 1;
+  // A done was counted when its operation was issued or refused.
+  static std::uint64_t weight(const WireWord& wire, bool is_sent) noexcept {
+    return wire.kind == Kind::wave || (wire.kind == Kind::done && is_sent) ? 0 : 1;
   }
   static std::uint64_t wire_bytes(const Message& message) noexcept {
     return sizeof(WireWord) + message.size_bytes;
@@ -139,15 +162,15 @@ class Machine {
   ph_status arrive(Message& message, ph_rank process) noexcept;
 
   MachineConfig config_;
+  Ends ends_{};  // nobody, if empty
+  std::int64_t watch_us_ = 0;
   ph_context* lane_ = nullptr;
   std::vector<Peer> peers_;       // each process
   std::vector<ph_rank> targets_;  // those for which something waits; room for all
   std::uint64_t lent_ = 0;
-  std::uint64_t waited_ = 0;
-  std::uint64_t dropped_ = 0;
+  Losses losses_;
   std::uint64_t arrived_ = 0;
   bool is_ended_ = false;
-  std::uint64_t refused_ = 0;
 };
 
 }  // namespace photon::task

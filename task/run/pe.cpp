@@ -245,8 +245,8 @@ void Pe::count(ph_task_counts& counts) const noexcept {
   counts.tasks = tasks_;
   counts.looks = looks();
   counts.sleeps = sleeps_;
-  counts.waited = machine_.waited();
-  counts.dropped = machine_.dropped();
+  counts.waited = machine_.losses().waited;
+  counts.dropped = machine_.losses().dropped;
 }
 
 ph_status Pe::fail(ph_status status, const char* format, ...) noexcept {

@@ -64,6 +64,7 @@ struct Shared {
   std::uint32_t fifo_most;
   std::uint64_t pool_bytes;
   std::uint64_t carried_bytes;
+  std::uint64_t cache_bytes;  // of registrations that are kept
   Returns returns;
   Arena arena;
   std::deque<ArenaShare> shares;  // by rank
@@ -87,6 +88,7 @@ struct Shared {
         fifo_most(kFifoMost),
         pool_bytes(kPoolBytes),
         carried_bytes(0),
+        cache_bytes(kCacheBytes),
         returns(pes_count),
         arena(arena_bytes),
         queue(pes_count, processes_count > 1 && pes_count > 1) {
@@ -101,6 +103,7 @@ struct Shared {
   static constexpr std::uint32_t kFifoMost = 64;
   static constexpr std::uint64_t kPoolBytes = std::uint64_t{64} << 20;
   static constexpr std::uint64_t kArenaBytes = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t kCacheBytes = std::uint64_t{1} << 30;
 };
 
 struct Handler {

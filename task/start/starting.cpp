@@ -212,6 +212,7 @@ void Start::make_crew() {
         config_.arena_bytes != 0 ? config_.arena_bytes : Shared::kArenaBytes);
     if (config_.fifo_most != 0) shared->fifo_most = config_.fifo_most;
     if (config_.pool_bytes != 0) shared->pool_bytes = config_.pool_bytes;
+    if (config_.cache_bytes != 0) shared->cache_bytes = config_.cache_bytes;
     shared->carried_bytes = std::strtoull(setting("am_carried_max").value, nullptr, 10);
     const ph_setting log = setting("log");
     shared->logs_info = std::strcmp(log.value, "info") == 0 || std::strcmp(log.value, "debug") == 0;

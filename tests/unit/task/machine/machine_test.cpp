@@ -74,7 +74,7 @@ TEST(TaskMachine, a_message_of_every_size_comes_whole_and_its_block_comes_back) 
       EXPECT_EQ(message.source, (1 - rank) * 2);
       EXPECT_TRUE(Station::is_right(message)) << sizes[i];
     }
-    EXPECT_EQ(station.machine.dropped(), 0u);
+    EXPECT_EQ(station.machine.losses().dropped, 0u);
     EXPECT_EQ(ph_barrier(context), PH_OK);
   });
 }
@@ -88,7 +88,7 @@ TEST(TaskMachine, what_finds_no_room_waits_in_order) {
       for (std::uint32_t i = 0; i < kCount; ++i)
         ASSERT_EQ(station.machine.send(station.make(8 + i % 100, i), 1), PH_OK);
       EXPECT_TRUE(station.machine.has_waiting());
-      EXPECT_GT(station.machine.waited(), 0u);
+      EXPECT_GT(station.machine.losses().waited, 0u);
       ASSERT_EQ(ph_barrier(context), PH_OK);                    // from here on the other one takes
       station.until([&] { return station.come.size() == 1; });  // the other one has all
       EXPECT_FALSE(station.machine.has_waiting());
@@ -148,14 +148,14 @@ TEST(TaskMachine, a_forged_wire_word_is_refused) {
       }
     EXPECT_EQ(station.machine.send(station.make(8, 9), 1 - rank), PH_OK);
     // Each is counted at its sender and at its target.
-    station.until([&] { return station.machine.dropped() == 4 * forged.size(); });
+    station.until([&] { return station.machine.losses().dropped == 4 * forged.size(); });
     station.until([&] { return !station.come.empty(); });
     EXPECT_EQ(station.come.size(), 1u);
     EXPECT_EQ(station.come[0]->wire.handler, 9u);
     EXPECT_FALSE(station.machine.has_lent()) << "a lent message that is refused comes back once";
     ASSERT_EQ(ph_barrier(context), PH_OK);
     station.machine.progress();
-    EXPECT_EQ(station.machine.dropped(), 4 * forged.size());
+    EXPECT_EQ(station.machine.losses().dropped, 4 * forged.size());
     EXPECT_FALSE(station.machine.has_lent());
     ASSERT_EQ(ph_barrier(context), PH_OK);
   });
@@ -179,7 +179,7 @@ TEST(TaskMachine, a_message_to_a_process_that_has_left_is_freed_and_counted) {
         station.machine.progress();
       }
       EXPECT_EQ(status, PH_ERR_DEPARTED);
-      EXPECT_GE(station.machine.dropped(), 1u);
+      EXPECT_GE(station.machine.losses().dropped, 1u);
       EXPECT_FALSE(station.machine.has_waiting());
     }
     ASSERT_EQ(ph_barrier(context), PH_OK);
@@ -200,7 +200,7 @@ TEST(TaskMachine, a_message_that_could_not_be_sent_remains_the_callers) {
       EXPECT_TRUE(Station::is_right(message));
       EXPECT_EQ(station.pool.free(message), Pool::Freed::over) << "it was not freed before";
     }
-    EXPECT_EQ(station.machine.dropped(), 0u);
+    EXPECT_EQ(station.machine.losses().dropped, 0u);
     EXPECT_FALSE(station.machine.has_waiting());
   });
 }

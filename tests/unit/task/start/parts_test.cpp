@@ -40,7 +40,7 @@ TEST(TaskCounts, what_was_created_has_been_processed_when_all_is_over) {
     Pe& own = of(pe);
     std::uint64_t made = own.balance().created;
     for (std::uint32_t process = 0; process < place.processes; ++process)
-      made += own.machine().sent_to(process);
+      made += own.machine().flow(process).sent;
     created += made;
     processed += own.balance().processed;
     ASSERT_EQ(ph_task_agree(pe), PH_OK);

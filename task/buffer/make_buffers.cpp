@@ -1,0 +1,46 @@
+#include "task/buffer/make_buffers.hpp"
+
+#include <vector>
+
+#include "task/buffer/dones.hpp"
+#include "task/buffer/issue.hpp"
+#include "task/buffer/turns.hpp"
+
+namespace photon::task {
+
+namespace {
+
+void take_end(void* user, const ph_u64_completion& end) noexcept {
+  Buffers& buffers = *static_cast<Buffers*>(user);
+  if (end.kind == PH_LOCAL)
+    end_issued(buffers, end);
+  else
+    pass_on(buffers, end.peer, end.id_size_bytes == sizeof end.id ? end.id : 0);
+}
+
+bool look_after(void* user, bool found) noexcept {
+  Buffers& buffers = *static_cast<Buffers*>(user);
+  bool moved = issue_waiting(buffers);
+  if (buffers.underway.turned() != 0) moved |= end_lost(buffers, found || moved);
+  buffers.watch();
+  return moved;
+}
+
+}  // namespace
+
+std::shared_ptr<void> make_buffers(Crew& crew) {
+  Shared& shared = crew.shared();
+  auto parts = std::make_shared<std::vector<std::unique_ptr<Buffers>>>();
+  parts->reserve(shared.pes);
+  for (Pe* pe : shared.all) {
+    parts->push_back(std::make_unique<Buffers>(*pe, shared.cache_bytes));
+    Buffers& own = *parts->back();
+    pe->set_part(Part::buffer, &own);
+    pe->machine().set_ends({take_end, look_after, &own});
+  }
+  shared.on(Kind::done) = run_done;
+  shared.on(Kind::turn) = run_turn;
+  return parts;
+}
+
+}  // namespace photon::task

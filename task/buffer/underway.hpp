@@ -1,0 +1,57 @@
+// The operations of one PE that are not over: those that it has issued, and those whose other side
+// was asked to issue them. An id names one by slot and generation, so a forged or late one finds
+// nothing.
+//
+//   slot: free -- add() --> issued, or turned -- take() --> free, and its generation has grown
+//
+// Owner: the PE. A record is the table's until it was taken.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "task/machine/rdma.hpp"
+#include "task/pool/layout.hpp"
+
+namespace photon::task {
+
+class Underway {
+ public:
+  Underway() = default;
+  Underway(const Underway&) = delete;
+  Underway& operator=(const Underway&) = delete;
+
+  // False: no memory, or 16 million are under way. `name` has its slot and generation.
+  bool add(Message& record, EndName::Says says, EndName& name) noexcept;
+  // The record of that name, or null.
+  Message* find(const EndName& name) const noexcept;
+  // The same, and it is under way no more.
+  Message* take(const EndName& name) noexcept;
+
+  std::size_t count() const noexcept { return entries_.size() - free_.size(); }
+  std::size_t turned() const noexcept { return turned_; }
+  // The next turned one behind that slot, round and round; there is one.
+  EndName next_turned(std::uint32_t slot) const noexcept;
+  // Takes all.
+  template <class Function>
+  void drain(Function function) noexcept {
+    for (Entry& entry : entries_)
+      if (entry.record != nullptr) function(*entry.record);
+    entries_.clear();
+    free_.clear();
+    turned_ = 0;
+  }
+
+ private:
+  struct Entry {
+    Message* record = nullptr;  // null: free
+    std::uint32_t generation = 0;
+    EndName::Says says = EndName::Says::none;
+  };
+
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;  // room for all
+  std::size_t turned_ = 0;
+};
+
+}  // namespace photon::task
