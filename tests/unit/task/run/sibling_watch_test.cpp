@@ -15,6 +15,7 @@ namespace {
 TEST(TaskSiblingWatch, it_takes_for_itself_what_came_by_the_lane_of_a_busy_sibling) {
   std::atomic<bool> is_met{false};
   std::atomic<bool> is_sent{false};
+  std::atomic<bool> is_away{false};  // PE 2 has left ph_task_agree(), in which it takes what comes
   TaskJob job(2, 2);
   job.run([&](ph_task_pe* pe, const ph_task_place& place) {
     Function take = [&](ph_task_pe* one, ph_task_message* message) {
@@ -24,7 +25,9 @@ TEST(TaskSiblingWatch, it_takes_for_itself_what_came_by_the_lane_of_a_busy_sibli
     };
     const std::uint32_t number = enroll(pe, take);
     ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 2) is_away = true;
     if (place.pe == 0) {
+      while (!is_away) ASSERT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
       ASSERT_EQ(ph_task_send(pe, 3, make(pe, number, 0)), PH_OK);
       is_sent = true;
     }
