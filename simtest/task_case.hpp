@@ -17,7 +17,9 @@ struct TaskCase {
   std::uint32_t ranks = 4;
   std::uint32_t tasks = 200;  // of all PEs together, about
   transport::sim::Fault fault;
-  bool deaths = true;  // in a third of the programs
+  bool deaths = true;     // in a third of the programs
+  bool transfers = true;  // of buffers
+  bool speaks = false;    // the finding is said at once, should the run not come to its end
 };
 
 struct TaskResult {
@@ -26,6 +28,7 @@ struct TaskResult {
   std::uint64_t sleeps = 0;
   std::uint64_t waited = 0;  // messages that found no room at first
   bool has_death = false;
+  std::uint64_t transfers = 0;  // of buffers, which are over
   std::uint64_t simulated_ns = 0;
   std::uint64_t digest = 0;  // of which PE ran what in which order, and when
 };

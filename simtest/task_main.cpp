@@ -18,6 +18,7 @@ struct Choices {
   std::uint32_t tasks = 200;
   bool digests = false;
   bool no_deaths = false;
+  bool no_transfers = false;
 };
 
 // "A..B" or "A".
@@ -43,7 +44,9 @@ TaskCase case_of(const Choices& choices, std::uint64_t seed) {
     if (choices.profile == kProfileNames[i]) one.profile = kProfiles[i];
   one.ranks = choices.ranks != 0 ? choices.ranks : static_cast<std::uint32_t>(1 + seed / 5 % 6);
   one.tasks = choices.tasks;
+  one.speaks = true;
   one.deaths = !choices.no_deaths;
+  one.transfers = !choices.no_transfers;
   return one;
 }
 
@@ -64,13 +67,16 @@ int run(const Choices& choices) {
     all.tasks += result.tasks;
     deaths += result.has_death ? 1 : 0;
     all.sleeps += result.sleeps;
+    all.transfers += result.transfers;
     all.waited += result.waited;
     if (result.finding.empty()) continue;
     ++failed;
     fmt::print("seed {} ({} PEs): {}\n", seed, one.ranks, result.finding);
   }
-  fmt::print("{} runs, {} with a death, {} tasks, {} sleeps, {} messages waited; {} failed\n",
-             last - first + 1, deaths, all.tasks, all.sleeps, all.waited, failed);
+  fmt::print(
+      "{} runs, {} with a death, {} tasks, {} transfers, {} sleeps, {} messages waited; {} "
+      "failed\n",
+      last - first + 1, deaths, all.tasks, all.transfers, all.sleeps, all.waited, failed);
   return failed == 0 ? 0 : 1;
 }
 
@@ -89,6 +95,7 @@ int main(int count, char** values) {
       ->check(CLI::Range(1, 64));
   app.add_option("--tasks", choices.tasks, "of a run")->check(CLI::Range(64, 1'000'000));
   app.add_flag("--no-deaths", choices.no_deaths, "nobody dies; else in a third of the runs");
+  app.add_flag("--no-transfers", choices.no_transfers, "no buffers are read or written");
   app.add_flag("--digests", choices.digests, "a line for each run, to compare builds");
   CLI11_PARSE(app, count, values);
   return photon::simtest::run(choices);

@@ -51,6 +51,7 @@ class TaskOracle {
   // Nothing is left to do, it was said: so no task is under way but those that deaths may have
   // taken with them, and none is met from now on.
   void quiet();
+  bool is_quiet() const noexcept { return is_quiet_; }
   // At its turn. False: it is not what was sent.
   bool met(std::uint32_t pe, ph_task_message* message, std::uint64_t now_ns);
 

@@ -8,6 +8,7 @@
 
 #include "simtest/task_case.hpp"
 #include "simtest/task_oracle.hpp"
+#include "simtest/task_transfers.hpp"
 #include "simtest/world.hpp"
 #include "task/api/checks.hpp"
 #include "task/run/crew.hpp"
@@ -62,6 +63,7 @@ class TaskRun {
     world_.bury();
     TaskResult result;
     result.has_death = victim_ != kNobody;
+    result.transfers = transfers_.over();
     result.finding = oracle_.finding();
     result.tasks = oracle_.tasks();
     result.sleeps = sleeps_;
@@ -90,6 +92,7 @@ class TaskRun {
   void begin_or_end(Seat& seat, bool begins);
   // Every wait ends, and all PEs leave their runs.
   void give_up() {
+    if (one_.speaks) fmt::print(stderr, "seed {}: {}\n", one_.seed, oracle_.finding());
     world_.give_up();
     for (const Seat& seat : pes_)
       if (seat.pe != nullptr) leave(seat);
@@ -144,6 +147,7 @@ class TaskRun {
   const TaskCase one_;
   World world_;
   TaskOracle oracle_;
+  TaskTransfers transfers_{oracle_};
   std::vector<Seat> pes_;
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   std::uint32_t making_;  // PEs that may make more tasks now
@@ -168,6 +172,7 @@ void TaskRun::body(ph_rank rank) {
   must(ph_task_register(seat.pe, on_task, &seat, &seat.task), "ph_task_register");
   must(ph_task_register(seat.pe, on_stop, &seat, &seat.stop), "ph_task_register");
   must(ph_task_register(seat.pe, on_quiet, &seat, &seat.quiet), "ph_task_register");
+  transfers_.enroll(seat.pe);
   const ph_status status = ph_task_agree(seat.pe);
   if (victim_ == kNobody || !task::is_lost(status)) must(status, "ph_task_agree");
   if (rank == victim_) world_.die(rank, {world_.now_ns() + death_in_ns_, notice_ns_, 0});
@@ -186,14 +191,17 @@ void TaskRun::finish(Seat& seat, ph_rank rank) {
   waited_ += counts.waited;
   if (counts.dropped != 0 && victim_ == kNobody)
     oracle_.report(fmt::format("PE {} has dropped messages", rank));
+  // Who is to die does so before it waits for the others.
+  while (rank == victim_ && !is_over(rank)) world_.pause(1000);
   ph_task_pe* pe = std::exchange(seat.pe, nullptr);
   if (is_over(rank)) {  // not all has left, and nobody waits for it
     delete task::of(pe).shared().crew;
     return;
   }
-  must(ph_task_end(pe), "ph_task_end");
+  const ph_status ended = ph_task_end(pe);
+  if (victim_ == kNobody || !task::is_lost(ended)) must(ended, "ph_task_end");
   const ph_status status = ph_finalize(world_.context(rank));
-  if (victim_ == kNobody) must(status, "ph_finalize");
+  if (victim_ == kNobody || !task::is_lost(status)) must(status, "ph_finalize");
 }
 
 void TaskRun::task(Seat& seat, ph_task_pe* pe, ph_task_message* message) {
@@ -204,6 +212,9 @@ void TaskRun::task(Seat& seat, ph_task_pe* pe, ph_task_message* message) {
   Random random = Random(one_.seed).stream(front.number);
   if (random.up_to(7) == 0) world_.pause(random.up_to(30'000));
   make_children(seat, front);
+  if (one_.transfers && random.up_to(5) == 0)
+    transfers_.offer(pe, own(seat), static_cast<std::uint32_t>(random.up_to(one_.ranks - 1)),
+                     random);
   must(ph_task_free(pe, message), "ph_task_free");
   begin_or_end(seat, false);
 }
@@ -216,6 +227,7 @@ void TaskRun::begin_or_end(Seat& seat, bool begins) {
 void TaskRun::quiet(Seat& seat) {
   if (making_ != 0) oracle_.report("it is quiet, and a task runs");
   oracle_.quiet();
+  transfers_.quiet();
   end(seat);
 }
 
