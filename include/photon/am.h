@@ -298,10 +298,10 @@ PH_API ph_status ph_am_reply(const ph_am_message *message, const ph_am_args *arg
  * Makes progress, and runs the handlers that are due. `flags`: 0 or PH_AM_VISIT.
  * Effect:  with PH_AM_VISIT for a thread that looks after a lane whose own thread computes: the
  *          lane stays that thread's, which enters it as fast as before. If somebody is inside,
- *          nothing is done (PH_AGAIN). A visit costs a barrier of all threads of the process, some
- *          microseconds, so it is for whoever has nothing else to do. After handlers it waits for
- *          whoever has come inside meanwhile, asleep if that takes long: beside a thread that polls
- *          that lane in a loop, for seconds. So it is for lanes whose thread makes no calls.
+ *          nothing is done (PH_AGAIN), and that is cheap. A visit that finds nobody costs a barrier
+ *          of all threads of the process, some microseconds, so it is for whoever has nothing else
+ *          to do. After handlers it waits for whoever has come inside meanwhile: for the call that
+ *          is under way, or for a turn of another thread's; during a collective asleep.
  *          Handlers that post on this lane in a visit enter it as any other thread does: then it is
  *          shared, and may stay so.
  * Order:   peers that have met in shared memory are served in turns. The call looks for peers that

@@ -150,7 +150,13 @@ PH_API ph_status ph_get_u64(ph_context *context, ph_rank rank, ph_block destinat
 enum {
   PH_LOCAL = 1,  /**< Of operations this rank posted. */
   PH_REMOTE = 2, /**< Of operations others posted to this rank. */
-  PH_EITHER = 3
+  PH_EITHER = 3,
+  /**
+   * Beside one of these, for a thread that looks after a lane whose own thread computes: the lane
+   * stays that thread's, which enters it as fast as before, as with PH_AM_VISIT (am.h). If somebody
+   * is inside, the probe does nothing and says PH_AGAIN. Completions that it takes are its own.
+   */
+  PH_VISIT = 4
 };
 
 /** One completion. */
@@ -168,7 +174,7 @@ typedef struct ph_completion {
 /** What to probe for. */
 typedef struct ph_query {
   ph_rank peer;   /**< One peer, or PH_ANY_RANK. */
-  uint32_t kinds; /**< PH_LOCAL, PH_REMOTE or PH_EITHER. */
+  uint32_t kinds; /**< PH_LOCAL, PH_REMOTE or PH_EITHER; in a probe perhaps with PH_VISIT. */
   /**
    * Room for long ids: capacity * max_cid_size bytes; long_id points into it. May be null if the
    * setting max_cid_size is at most 8.
@@ -183,7 +189,8 @@ typedef struct ph_query {
  *           within the next two for the same peer: neither kind keeps the other away. Work per
  *           call is bounded. A probe for one kind or peer still serves all others; what it meets
  *           for them is kept for their probe.
- * Status:   PH_OK, PH_ERR_ARGUMENT, PH_ERR_RANK, PH_ERR_STATE, PH_ERR_FORKED.
+ * Status:   PH_OK, PH_ERR_ARGUMENT, PH_ERR_RANK, PH_ERR_STATE, PH_ERR_FORKED. With PH_VISIT
+ *           also PH_AGAIN: somebody is inside, nothing was done and *count is 0.
  * Threads:  any number; each completion is given once. Never blocks (with more ranks than cores it
  *           yields the processor after a run of empty probes).
  */

@@ -134,7 +134,7 @@ struct Announced {
 /** Which completions to look for. */
 struct Query {
   Rank peer = kAnyRank;
-  std::uint32_t kinds = PH_EITHER;     /**< PH_LOCAL, PH_REMOTE or PH_EITHER. */
+  std::uint32_t kinds = PH_EITHER;     /**< PH_LOCAL, PH_REMOTE or PH_EITHER; PH_VISIT. */
   std::span<std::byte> id_buffer = {}; /**< Room for long ids, see ph_query. */
 };
 

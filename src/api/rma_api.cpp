@@ -9,6 +9,7 @@
 using photon::api::bad_argument;
 using photon::api::Ends;
 using photon::api::in_lane;
+using photon::api::in_lane_of_other;
 using photon::api::post_fast;
 
 namespace {
@@ -17,9 +18,16 @@ namespace {
 constexpr size_t kHandlerBatch = 64;
 constexpr size_t kLongIdBatch = 16;
 
+// By a thread whose lane it is not. No fast path takes such a query, for it knows no such kind.
+ph_status probe_visiting(ph_context* context, photon::engine::CompletionSink& sink) {
+  sink.query.kinds &= ~std::uint32_t{PH_VISIT};
+  return in_lane_of_other(context, [&](auto& engine, auto&) { return engine.probe(sink); });
+}
+
 // is_fresh: the fast path was not tried.
 ph_status probe_in_lane(ph_context* context, photon::engine::CompletionSink& sink,
                         bool is_fresh = false) {
+  if ((sink.query.kinds & PH_VISIT) != 0) return probe_visiting(context, sink);
   bool yield = false;
   const ph_status status = in_lane(context, [&](auto& engine, auto&) {
     if (is_fresh && (engine.try_probe(sink.query, sink) ||

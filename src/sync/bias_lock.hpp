@@ -15,17 +15,31 @@
 //             -- V leaves: owner=T --> biased(T)
 //             -- V only tried, and busy is 1 --> owner=T, V was never inside
 //
+// The word, by which callers (lock()) and visitors come:
+//
+//   free -- anybody --> taken -- a visitor leaves, or a caller and no visitor waits --> free
+//                       taken -- a caller leaves, and a visitor waits --> kept
+//   kept -- a visitor --> taken
+//
 // Argument: T's store of busy and second load of owner against U's store of owner and load of
 // busy is Dekker's pattern; U's heavy barrier makes it safe without a fence in T. Each grant has a
 // busy word of its own, so a thread that read a stale owner cannot disturb the next one's. [bias]
 // A visit is for who comes seldom and to every lane (unregistering): it costs T nothing but the
 // wait. The owner it puts back is read by T with acquire, so that T sees what V did. T itself may
 // find the word free with its bias restored: it goes on by the word, for nobody else enters biased.
+//
+// Turns: a thread that comes again and again finds the word free each time, for it is there first.
+// So a caller who leaves keeps the word for the visitors, if one of them has said that it waits. It
+// is not kept for nobody: a visitor waits until it has the word, and takes back what it said only
+// under the word, where the next holder sees it. So it waits for the holder who has not heard of
+// it, and for one more caller at most. The owner with his bias needs no such turn: he is stopped.
+// Who only tries stands back for all who wait.
 // Owner: one per lane. Threads are named by a token, unique among living threads, a multiple of 16.
 #pragma once
 
 #include <cstdint>
 
+#include "sync/hint.hpp"
 #include "sync/policy.hpp"
 
 namespace photon::sync {
@@ -47,20 +61,30 @@ class BiasLock {
   }
 
   // Enter for once, in the place of whoever has the bias and gets it back.
-  Held lock_visiting(Token me) noexcept {
-    take_word();
+  Held lock_visiting(Token me) noexcept { return lock_visiting(me, Policy::pause); }
+  // The same; between two looks it calls wait(number of the look).
+  template <class Wait>
+  Held lock_visiting(Token me, Wait wait) noexcept {
+    if (!try_word(kFree)) {
+      visitors_waiting_.fetch_add(1, std::memory_order_relaxed);
+      for (unsigned looks = 0; !try_word(kFree) && !try_word(kKept); ++looks) wait(looks);
+      visitors_waiting_.fetch_add(std::uint64_t(-1), std::memory_order_relaxed);
+    }
     const Token owner = owner_.load(std::memory_order_relaxed);
-    if (owner != 0 && (owner & ~kGrantMask) != me) revoke(owner);
+    if (owner != 0 && (owner & ~kGrantMask) != me) revoke(owner, wait);
     return Held{owner | kVisit};
   }
-  // The same, unless somebody is inside at each of so many looks. False: nothing was taken.
-  bool try_visiting(Token me, unsigned looks, Held& held) noexcept {
-    if (!try_word(looks)) return false;
+  // The same, unless somebody is inside or waits. False: nothing was taken.
+  bool try_visiting(Token me, Held& held) noexcept {
+    // A hint: an owner who is inside need not be stopped, which is dear, and does not hear of us.
+    const Token seen = owner_.load(std::memory_order_relaxed);
+    if (seen != 0 && !has_left(seen)) return false;
+    if (caller_waits_.get() != 0 || has_waiting_visitor() || !try_word(kFree)) return false;
     const Token owner = owner_.load(std::memory_order_relaxed);
     held = Held{owner | kVisit};
     if (owner == 0 || (owner & ~kGrantMask) == me) return true;
     stop_entries();
-    if (has_left(owner, looks)) return true;
+    if (has_left(owner)) return true;
     unlock(held);
     return false;
   }
@@ -85,12 +109,17 @@ class BiasLock {
     if (is_biased(held)) return unlock_biased();
     if (held != kByWord)
       owner_.store(may_bias_ ? how & ~kVisit : 0, std::memory_order_release);  // [visit]
-    word_.store(0, std::memory_order_release);                                 // [word]
+    const bool is_kept = held == kByWord && has_waiting_visitor();
+    word_.store(is_kept ? kKept : kFree, std::memory_order_release);  // [word]
   }
   // From now on everybody takes the word. Caller is inside, but not by try_biased().
   void end_bias() noexcept {
     may_bias_ = false;
     owner_.store(0, std::memory_order_relaxed);
+  }
+  // Who is inside by the word keeps it for one of them as it leaves.
+  bool has_waiting_visitor() const noexcept {
+    return visitors_waiting_.load(std::memory_order_relaxed) != 0;
   }
   static constexpr bool is_biased(Held held) noexcept { return held == kBiased; }
   // After try_biased(). While somebody is inside by a grant there is no later one, so which it was
@@ -103,15 +132,19 @@ class BiasLock {
   static constexpr Token kGrantMask = 7;
   static constexpr unsigned kGrants = 8;
   static constexpr Held kByWord{~std::uint64_t{0}};
-  static constexpr unsigned kMany = ~0U;  // looks
   static constexpr Token kVisit = 8;  // beside the owner to be put back: a bit that no token has
+  static constexpr std::uint64_t kFree = 0, kTaken = 1, kKept = 2;  // the word
 
   Held lock_slow(Token me) noexcept {
-    take_word();
+    if (!try_word(kFree)) {
+      caller_waits_.set(1);
+      for (unsigned looks = 0; !try_word(kFree); ++looks) Policy::pause(looks);
+      caller_waits_.set(0);
+    }
     // The word is ours: nobody else changes owner_.
     const Token owner = owner_.load(std::memory_order_relaxed);
     if ((owner & ~kGrantMask) == me) return kByWord;  // a visitor came between; the bias is ours
-    if (owner != 0) revoke(owner);
+    if (owner != 0) revoke(owner, Policy::pause);
     if (last_ != me) {
       last_ = me;
       alone_ = 0;
@@ -121,36 +154,22 @@ class BiasLock {
     return kByWord;
   }
 
-  void take_word() noexcept {
-    while (!try_word(kMany)) {
-    }
+  bool try_word(std::uint64_t from) noexcept {
+    return word_.load(std::memory_order_relaxed) == from &&
+           word_.compare_exchange(from, kTaken, std::memory_order_acquire,  // [word]
+                                  std::memory_order_relaxed);
   }
-  bool try_word(unsigned looks) noexcept {
-    for (unsigned spins = 0;; Policy::pause(spins++)) {
-      std::uint64_t free = 0;
-      if (word_.load(std::memory_order_relaxed) == 0 &&
-          word_.compare_exchange(free, 1, std::memory_order_acquire,  // [word]
-                                 std::memory_order_relaxed))
-        return true;
-      if (spins + 1 == looks) return false;
-    }
-  }
-
-  void revoke(Token owner) noexcept {
+  template <class Wait>
+  void revoke(Token owner, Wait wait) noexcept {
     stop_entries();
-    while (!has_left(owner, kMany)) {
-    }
+    for (unsigned spins = 0; !has_left(owner); ++spins) wait(spins);
   }
   void stop_entries() noexcept {
     owner_.store(0, std::memory_order_relaxed);
     Policy::heavy_barrier();  // pairs with the owner's light barrier [bias]
   }
-  bool has_left(Token owner, unsigned looks) const noexcept {
-    const auto& busy = busy_[owner & kGrantMask];
-    for (unsigned spins = 0;; Policy::pause(spins++)) {
-      if (busy.load(std::memory_order_acquire) == 0) return true;  // [bias]
-      if (spins + 1 == looks) return false;
-    }
+  bool has_left(Token owner) const noexcept {
+    return busy_[owner & kGrantMask].load(std::memory_order_acquire) == 0;  // [bias]
   }
 
   // We hold the word and go on holding it for this turn; the bias is for the next one. A biased
@@ -166,7 +185,9 @@ class BiasLock {
   typename Policy::template Atomic<std::uint64_t> busy_[kGrants];
   typename Policy::template Cell<std::uint64_t> latest_;  // grant: of who is inside by one
   alignas(64) typename Policy::template Atomic<std::uint64_t> word_;
-  Token last_ = 0;  // this and below: under the word
+  typename Policy::template Atomic<std::uint64_t> visitors_waiting_;  // less under the word
+  Hint<Policy, std::uint64_t> caller_waits_;  // perhaps, of several: for who only tries
+  Token last_ = 0;                            // this and below: under the word
   std::uint64_t alone_ = 0;
   std::uint64_t patience_ = 64;
   std::uint64_t grants_ = 0;

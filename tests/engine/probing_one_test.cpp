@@ -132,6 +132,38 @@ TEST_P(ProbingOne, two_threads_that_take_one_by_one_lose_nothing_and_double_noth
   });
 }
 
+// The lane's own thread posts and probes; a guest beside it takes what it finds in visits.
+TEST_P(ProbingOne, a_guest_and_the_lanes_own_thread_lose_nothing_and_double_nothing) {
+  constexpr std::uint64_t kCount = rounds(1000);
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    std::vector<std::atomic<int>> seen(kCount);
+    std::atomic<std::uint64_t> taken = 0;
+    const auto probe = [&](std::uint32_t visit) {
+      const ph_u64_completion one = ph_probe_u64(context, PH_ANY_RANK, PH_REMOTE | visit);
+      if (one.kind == 0) {
+        ASSERT_TRUE(one.status == PH_OK || (visit != 0 && one.status == PH_AGAIN)) << one.status;
+        return;
+      }
+      ASSERT_LT(one.id, kCount);
+      ++seen[one.id];
+      ++taken;
+    };
+    std::thread guest([&] {
+      while (taken < kCount) probe(PH_VISIT);
+    });
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      ph_status status = PH_AGAIN;
+      while ((status = ph_notify(context, 1 - rank, i)) == PH_AGAIN) probe(0);
+      EXPECT_EQ(status, PH_OK);
+    }
+    while (taken < kCount) probe(0);
+    guest.join();
+    for (const auto& times : seen) EXPECT_EQ(times, 1);
+    job.meet(context);
+  });
+}
+
 // Who takes one by one catches up, and finds the last of a stream.
 TEST_P(ProbingOne, streams_of_any_length_end_with_their_last_id) {
   ThreadJob job(2, options());

@@ -3,10 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <new>
-#include <thread>
+
+#include "sync/patient_wait.hpp"
 
 namespace photon::engine {
 
@@ -32,16 +31,9 @@ ph_status Lane::enter_slow(Held& held, bool must_be_open) noexcept {
 }
 
 ph_status Lane::visit_patiently(Held& held) noexcept {
-  constexpr unsigned kLooks = 1000;
-  constexpr std::chrono::microseconds kLongestPause{1000};
-  // A collective holds its lane for as long as the slowest rank takes, so we look ever less often.
-  // There is nothing to be woken by: leaving a lane tells nobody, which is what makes it cheap. The
-  // pause is the backoff of our looks and orders nothing; try_visiting() alone does.
-  for (std::chrono::microseconds pause{50};; pause = std::min(2 * pause, kLongestPause)) {
-    if (forked()) return PH_ERR_FORKED;
-    if (lock_.try_visiting(self(), kLooks, held)) return PH_OK;
-    std::this_thread::sleep_for(pause);
-  }
+  if (forked()) return PH_ERR_FORKED;
+  held = lock_.lock_visiting(self(), sync::PatientWait());
+  return PH_OK;
 }
 
 }  // namespace photon::engine

@@ -62,7 +62,7 @@ class Lane {
   // The same, unless somebody is inside: PH_AGAIN.
   ph_status try_visit(Held& held) noexcept {
     if (forked()) return PH_ERR_FORKED;
-    return lock_.try_visiting(self(), 1, held) ? PH_OK : PH_AGAIN;
+    return lock_.try_visiting(self(), held) ? PH_OK : PH_AGAIN;
   }
   // The same for a running lane; else PH_ERR_STATE.
   ph_status try_visit_open(Held& held) noexcept {

@@ -8,11 +8,8 @@
 // Owner: the transport.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
 #include "sync/bias_lock.hpp"
+#include "sync/patient_wait.hpp"
 
 namespace photon::transport::network {
 
@@ -30,22 +27,14 @@ class OwnerLock {
   }
 
   // For all others. False: somebody is inside.
-  bool try_visit(unsigned looks = 1) noexcept {
+  bool try_visit() noexcept {
     Lock::Held held{};
-    if (!lock_.try_visiting(kVisitor, looks, held)) return false;
+    if (!lock_.try_visiting(kVisitor, held)) return false;
     visit_ = held;
     return true;
   }
   // Waits, asleep if that takes long: a callback of the application's may be running inside.
-  void visit() noexcept {
-    constexpr unsigned kLooks = 1000;
-    constexpr std::chrono::microseconds kLongestPause{1000};
-    // Leaving tells nobody, which is what makes it cheap. The pause is the pace of our looks and
-    // orders nothing; try_visit() alone does.
-    for (std::chrono::microseconds pause{50}; !try_visit(kLooks);
-         pause = std::min(2 * pause, kLongestPause))
-      std::this_thread::sleep_for(pause);
-  }
+  void visit() noexcept { visit_ = lock_.lock_visiting(kVisitor, sync::PatientWait()); }
   void end_visit() noexcept { lock_.unlock(visit_); }
 
  private:

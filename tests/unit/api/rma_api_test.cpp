@@ -3,6 +3,7 @@
 #include <photon/photon.h>
 
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "sync/policy.hpp"
@@ -32,6 +33,19 @@ class RmaApi : public testing::Test {
     }
     EXPECT_EQ(got, wanted);
     return found;
+  }
+
+  // Whether this thread has the bias: only then does a completion lie at hand. Takes all.
+  bool is_at_hand_here() {
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(ph_put_u64(context_, 0, {"brief", 5}, ph_at(&region_, 0), {7, 8}), PH_OK);
+    ph_u64_completion one{};
+    while (one.kind == 0) one = ph_probe_u64(context_, PH_ANY_RANK, PH_LOCAL);
+    std::uint64_t id = 0;
+    const std::size_t taken = ph_take_local_u64(context_, PH_ANY_RANK, &id) == 1 ? 2 : 1;
+    take(PH_LOCAL, 3 - taken);
+    take(PH_REMOTE, 3);
+    return taken == 2;
   }
 
   ph_context* context_ = nullptr;
@@ -159,6 +173,37 @@ TEST_F(RmaApi, a_local_id_that_is_no_word_does_not_lie_at_hand) {
   EXPECT_EQ(ph_take_local_u64(context_, 0, &id), 0);
   for (int i = 1; i < 4; ++i) EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).id_size_bytes, 3u);
   EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).kind, 0u);
+}
+
+// Of another thread than the lane's own, whose bias it leaves where it is.
+TEST_F(RmaApi, a_probe_in_a_visit_takes_what_has_come_and_leaves_the_lane_to_its_thread) {
+  const bool has_bias = is_at_hand_here();
+  ASSERT_EQ(ph_put_u64(context_, 0, {"brief", 5}, ph_at(&region_, 0), {1, 2}), PH_OK);
+  std::thread([&] {
+    for (const ph_completion& one : take(PH_REMOTE | PH_VISIT, 1)) EXPECT_EQ(one.id, 2u);
+    for (const ph_completion& one : take(PH_LOCAL | PH_VISIT, 1)) EXPECT_EQ(one.id, 1u);
+    const ph_u64_completion none = ph_probe_u64(context_, PH_ANY_RANK, PH_EITHER | PH_VISIT);
+    EXPECT_EQ(none.kind, 0);
+    EXPECT_EQ(none.status, PH_OK);
+    std::size_t count = 9;
+    EXPECT_EQ(ph_probe(context_, {PH_ANY_RANK, PH_VISIT, nullptr}, nullptr, 0, &count),
+              PH_ERR_ARGUMENT);
+    EXPECT_EQ(count, 0u);
+  }).join();
+  EXPECT_EQ(is_at_hand_here(), has_bias) << "a visit has taken the lane away";
+  EXPECT_EQ(ph_wait(context_, {PH_ANY_RANK, PH_EITHER | PH_VISIT, nullptr}, 0), PH_ERR_ARGUMENT)
+      << "who waits is inside for long";
+}
+
+TEST_F(RmaApi, a_probe_in_a_visit_by_the_lanes_own_thread_is_a_probe) {
+  ASSERT_EQ(ph_put_u64(context_, 0, {"brief", 5}, ph_at(&region_, 0), {1, 2}), PH_OK);
+  for (const ph_completion& one : take(PH_EITHER | PH_VISIT, 2))
+    EXPECT_EQ(one.id, one.kind == PH_LOCAL ? 1u : 2u);
+  ASSERT_EQ(ph_notify(context_, 0, 3), PH_OK);
+  ph_u64_completion one{};
+  while ((one = ph_probe_u64(context_, 0, PH_REMOTE | PH_VISIT)).kind == 0)
+    ASSERT_EQ(one.status, PH_OK);
+  EXPECT_EQ(one.id, 3u);
 }
 
 TEST_F(RmaApi, the_short_probe_for_one_kind_leaves_the_other) {

@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "watchdog.hpp"
+
 namespace photon::engine {
 namespace {
 
@@ -112,6 +114,37 @@ TEST_P(LaneTest, who_looks_in_leaves_the_lane_to_its_thread_and_is_refused_once_
   EXPECT_FALSE(guest.still_open());
   EXPECT_EQ(look_in(), PH_ERR_STATE);
   EXPECT_EQ(LaneGuard(*lane_, LaneGuard::Kind::closed_too).status(), PH_OK) << "it was let go";
+}
+
+// Of a thread that comes again and again, and of more of them than there are cores.
+TEST_P(LaneTest,
+       who_comes_back_beside_threads_that_never_rest_need_not_find_them_outside_by_chance) {
+  const test::Watchdog watchdog{std::chrono::seconds(60)};
+  for (const unsigned callers : {1U, 4U}) {
+    std::uint64_t laps = 0;  // under the lock, as
+    std::uint64_t turns = 0;
+    std::atomic<bool> is_over = false;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < callers; ++i)
+      threads.emplace_back([&] {
+        while (!is_over) {
+          LaneGuard guard(*lane_);
+          ++turns;
+        }
+      });
+    while (laps < 1000) {
+      LaneGuard guest(*lane_, LaneGuard::Kind::look_in);
+      if (guest.status() != PH_OK) continue;
+      guest.release();
+      guest.retake();
+      ASSERT_TRUE(guest.still_open());
+      ++laps;
+    }
+    is_over = true;
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(laps, 1000u);
+    EXPECT_GT(turns, 0u);
+  }
 }
 
 int status_in_child(Lane& lane, bool while_held) {

@@ -45,7 +45,7 @@ TEST(OwnerLock, nobody_visits_while_its_engine_is_inside_on_whichever_thread) {
   for (int round = 0; round < 3; ++round) {
     std::thread([&] {
       const std::scoped_lock inside(lock);
-      std::thread([&] { EXPECT_FALSE(lock.try_visit(100)); }).join();
+      std::thread([&] { EXPECT_FALSE(lock.try_visit()); }).join();
     }).join();
     ASSERT_TRUE(lock.try_visit());
     lock.end_visit();
@@ -57,7 +57,7 @@ TEST(OwnerLock, calls_from_within_a_call_have_it_until_the_outermost_ends) {
   const auto is_free = [&] {
     bool is_entered = false;
     std::thread([&] {
-      is_entered = lock.try_visit(100);
+      is_entered = lock.try_visit();
       if (is_entered) lock.end_visit();
     }).join();
     return is_entered;
