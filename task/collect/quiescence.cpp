@@ -37,13 +37,13 @@ void Quiescence::take(Message& message) {
   const std::uint32_t source = message.source;
   if (const std::optional<WaveFront> front = read(message, processes)) {
     switch (front->step) {
-      case Step::ask: on_ask(source, front->name.number); break;
-      case Step::done: on_done(front->name.number); break;
+      case Step::ask: on_ask(source, front->number); break;
+      case Step::done: on_done(front->number); break;
       case Step::answer: on_answer(*front, message); break;
       case Step::begin: {
         ProcessSet dead(processes);
         dead.take(set_in(message, 0, processes));
-        on_begin(front->name, source, dead);
+        on_begin(front->name(), source, dead);
         break;
       }
     }
@@ -62,7 +62,7 @@ void Quiescence::ask(Message& answer) {
 }
 
 void Quiescence::ask_leader(std::uint64_t number) noexcept {
-  send(first_of(leader_), write(pe_.pool(), {Step::ask, 0, {0, number}, 0, 0}));
+  send(first_of(leader_), write(pe_.pool(), {Step::ask, 0, 0, 0, number, 0, 0}));
 }
 
 void Quiescence::on_done(std::uint64_t number) noexcept {
@@ -78,9 +78,7 @@ void Quiescence::on_done(std::uint64_t number) noexcept {
 // Waves.
 
 void Quiescence::on_begin(const WaveName& name, std::uint32_t parent, const ProcessSet& dead) {
-  if (name <= wave_.name || dead.has(pe_.shared().process) ||
-      dead.has(static_cast<std::uint32_t>(name.leader)))
-    return;
+  if (name <= wave_.name || dead.has(pe_.shared().process) || dead.has(name.leader)) return;
   static_cast<void>(deaths_.look());
   deaths_.heed(dead);
   wave_.name = name;
@@ -99,7 +97,7 @@ void Quiescence::on_begin(const WaveName& name, std::uint32_t parent, const Proc
 // place of this one among those that live, counted from the leader on.
 void Quiescence::pass_on(const ProcessSet& dead) {
   const Shared& shared = pe_.shared();
-  const WaveFront front{Step::begin, 0, wave_.name, 0, 0};
+  const WaveFront front{Step::begin, 0, 1, wave_.name.leader, wave_.name.number, 0, 0};
   for (std::uint32_t rank = 1; rank < shared.pes; ++rank) {
     wave_.awaited.push_back(pe_.number() + rank);
     static_cast<void>(pass(pe_.number() + rank, front, dead));
@@ -107,7 +105,7 @@ void Quiescence::pass_on(const ProcessSet& dead) {
   std::uint64_t place = 0;
   std::uint64_t first_child = ~std::uint64_t{0};
   for (std::uint32_t i = 0; i < shared.processes; ++i) {
-    const auto process = static_cast<std::uint32_t>((wave_.name.leader + i) % shared.processes);
+    const auto process = (wave_.name.leader + i) % shared.processes;
     if (dead.has(process)) continue;
     if (process == shared.process) first_child = 4 * place + 1;
     if (first_child <= place && place < first_child + 4) {
@@ -121,7 +119,8 @@ void Quiescence::pass_on(const ProcessSet& dead) {
 }
 
 void Quiescence::on_answer(const WaveFront& front, Message& message) {
-  if (!wave_.is_open || front.name != wave_.name || std::erase(wave_.awaited, message.source) == 0)
+  if (!wave_.is_open || front.name() != wave_.name ||
+      std::erase(wave_.awaited, message.source) == 0)
     return;
   const std::uint32_t processes = pe_.shared().processes;
   Tally its(processes);
@@ -129,7 +128,7 @@ void Quiescence::on_answer(const WaveFront& front, Message& message) {
   its.processed = front.processed;
   its.is_void = front.is_void != 0;
   its.any.take(set_in(message, 0, processes));
-  its.every.take(set_in(message, 1, processes));
+  its.every.take(set_in(message, front.sets - 1U, processes));
   tally_.add(its);
   if (wave_.awaited.empty()) answer();
 }
@@ -137,8 +136,14 @@ void Quiescence::on_answer(const WaveFront& front, Message& message) {
 void Quiescence::answer() {
   wave_.is_open = false;
   if (wave_.parent == pe_.number()) return end_wave();
-  const WaveFront front{Step::answer, tally_.is_void ? 1U : 0U, wave_.name, tally_.created,
-                        tally_.processed};
+  WaveFront front{};
+  front.step = Step::answer;
+  front.is_void = tally_.is_void ? 1 : 0;
+  front.sets = tally_.any == tally_.every ? 1 : 2;
+  front.leader = wave_.name.leader;
+  front.number = wave_.name.number;
+  front.created = tally_.created;
+  front.processed = tally_.processed;
   send(wave_.parent, write(pe_.pool(), front, &tally_.any, &tally_.every));
 }
 
@@ -185,7 +190,7 @@ void Quiescence::end_wave() {
 void Quiescence::give_answers() {
   for (const Asked& asked : asked_)
     if (asked.from_wave <= waves_begun_)
-      send(asked.pe, write(pe_.pool(), {Step::done, 0, {0, asked.number}, 0, 0}));
+      send(asked.pe, write(pe_.pool(), {Step::done, 0, 0, 0, asked.number, 0, 0}));
   std::erase_if(asked_, [this](const Asked& asked) { return asked.from_wave <= waves_begun_; });
 }
 

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <optional>
 #include <random>
 #include <utility>
@@ -303,12 +306,15 @@ TEST(TaskQuiesce, a_forged_message_of_a_wave_is_freed) {
       EXPECT_EQ(ph_task_free(one, message), PH_OK);
       const ProcessSet none(1);
       for (const Step step : {Step::answer, Step::begin, Step::done, static_cast<Step>(77)})
-        for (const std::uint64_t leader : {0U, 1U}) {
-          Message* forged = write(own.pool(), {step, 0, {leader, 0}, 7, 7}, &none);
-          ASSERT_NE(forged, nullptr);
-          forged->wire.kind = Kind::wave;
-          own.push_own(*forged);
-        }
+        for (const std::uint32_t leader : {0U, 1U})
+          for (const std::uint16_t sets : {0, 1, 2, 3}) {
+            const WaveFront front{step, 0, std::min<std::uint16_t>(sets, 2), leader, 0, 7, 7};
+            Message* forged = write(own.pool(), front, &none, &none);
+            ASSERT_NE(forged, nullptr);
+            std::memcpy(body_of(*forged) + offsetof(WaveFront, sets), &sets, sizeof sets);
+            forged->wire.kind = Kind::wave;
+            own.push_own(*forged);
+          }
       ph_task_message* small = make(one, 0, 0);
       reinterpret_cast<Message*>(small)->wire.kind = Kind::wave;
       own.push_own(*reinterpret_cast<Message*>(small));
