@@ -7,7 +7,12 @@
 namespace photon::task {
 
 Quiescence::Quiescence(Pe& pe)
-    : pe_(pe), deaths_(pe), tally_(pe.shared().processes), last_(pe.shared().processes) {}
+    : pe_(pe),
+      deaths_(pe),
+      tally_(pe.shared().processes),
+      told_(pe.shared().processes),
+      its_(pe.shared().processes),
+      last_(pe.shared().processes) {}
 
 Quiescence::~Quiescence() {
   for (const Request& request : requests_) pe_.pool().free(*request.answer);
@@ -40,12 +45,10 @@ void Quiescence::take(Message& message) {
       case Step::ask: on_ask(source, front->number); break;
       case Step::done: on_done(front->number); break;
       case Step::answer: on_answer(*front, message); break;
-      case Step::begin: {
-        ProcessSet dead(processes);
-        dead.take(set_in(message, 0, processes));
-        on_begin(front->name(), source, dead);
+      case Step::begin:
+        told_.take(set_in(message, 0, processes));
+        on_begin(front->name(), source, told_);
         break;
-      }
     }
   }
   pe_.pool().free(message);
@@ -123,13 +126,12 @@ void Quiescence::on_answer(const WaveFront& front, Message& message) {
       std::erase(wave_.awaited, message.source) == 0)
     return;
   const std::uint32_t processes = pe_.shared().processes;
-  Tally its(processes);
-  its.created = front.created;
-  its.processed = front.processed;
-  its.is_void = front.is_void != 0;
-  its.any.take(set_in(message, 0, processes));
-  its.every.take(set_in(message, front.sets - 1U, processes));
-  tally_.add(its);
+  its_.created = front.created;
+  its_.processed = front.processed;
+  its_.is_void = front.is_void != 0;
+  its_.any.take(set_in(message, 0, processes));
+  its_.every.take(set_in(message, front.sets - 1U, processes));
+  tally_.add(its_);
   if (wave_.awaited.empty()) answer();
 }
 
@@ -164,8 +166,8 @@ void Quiescence::on_ask(std::uint32_t pe, std::uint64_t number) {
 void Quiescence::begin_wave() {
   is_wave_under_way_ = true;
   static_cast<void>(deaths_.look());
-  const ProcessSet dead = deaths_.dead();
-  on_begin({pe_.shared().process, ++waves_begun_}, pe_.number(), dead);
+  told_ = deaths_.dead();
+  on_begin({pe_.shared().process, ++waves_begun_}, pe_.number(), told_);
 }
 
 // A wave is compared with the one before it. Even ones are repeated at once; where that has brought
