@@ -7,7 +7,12 @@
 namespace photon::task {
 
 Quiescence::Quiescence(Pe& pe)
-    : pe_(pe), deaths_(pe), tally_(pe.shared().processes), last_(pe.shared().processes) {}
+    : pe_(pe),
+      deaths_(pe),
+      tally_(pe.shared().processes),
+      told_(pe.shared().processes),
+      its_(pe.shared().processes),
+      last_(pe.shared().processes) {}
 
 Quiescence::~Quiescence() {
   for (const Request& request : requests_) pe_.pool().free(*request.answer);
@@ -37,15 +42,13 @@ void Quiescence::take(Message& message) {
   const std::uint32_t source = message.source;
   if (const std::optional<WaveFront> front = read(message, processes)) {
     switch (front->step) {
-      case Step::ask: on_ask(source, front->name.number); break;
-      case Step::done: on_done(front->name.number); break;
+      case Step::ask: on_ask(source, front->number); break;
+      case Step::done: on_done(front->number); break;
       case Step::answer: on_answer(*front, message); break;
-      case Step::begin: {
-        ProcessSet dead(processes);
-        dead.take(set_in(message, 0, processes));
-        on_begin(front->name, source, dead);
+      case Step::begin:
+        told_.take(set_in(message, 0, processes));
+        on_begin(front->name(), source, told_);
         break;
-      }
     }
   }
   pe_.pool().free(message);
@@ -62,7 +65,7 @@ void Quiescence::ask(Message& answer) {
 }
 
 void Quiescence::ask_leader(std::uint64_t number) noexcept {
-  send(first_of(leader_), write(pe_.pool(), {Step::ask, 0, {0, number}, 0, 0}));
+  send(first_of(leader_), write(pe_.pool(), {Step::ask, 0, 0, 0, number, 0, 0}));
 }
 
 void Quiescence::on_done(std::uint64_t number) noexcept {
@@ -78,9 +81,7 @@ void Quiescence::on_done(std::uint64_t number) noexcept {
 // Waves.
 
 void Quiescence::on_begin(const WaveName& name, std::uint32_t parent, const ProcessSet& dead) {
-  if (name <= wave_.name || dead.has(pe_.shared().process) ||
-      dead.has(static_cast<std::uint32_t>(name.leader)))
-    return;
+  if (name <= wave_.name || dead.has(pe_.shared().process) || dead.has(name.leader)) return;
   static_cast<void>(deaths_.look());
   deaths_.heed(dead);
   wave_.name = name;
@@ -99,7 +100,7 @@ void Quiescence::on_begin(const WaveName& name, std::uint32_t parent, const Proc
 // place of this one among those that live, counted from the leader on.
 void Quiescence::pass_on(const ProcessSet& dead) {
   const Shared& shared = pe_.shared();
-  const WaveFront front{Step::begin, 0, wave_.name, 0, 0};
+  const WaveFront front{Step::begin, 0, 1, wave_.name.leader, wave_.name.number, 0, 0};
   for (std::uint32_t rank = 1; rank < shared.pes; ++rank) {
     wave_.awaited.push_back(pe_.number() + rank);
     static_cast<void>(pass(pe_.number() + rank, front, dead));
@@ -107,7 +108,7 @@ void Quiescence::pass_on(const ProcessSet& dead) {
   std::uint64_t place = 0;
   std::uint64_t first_child = ~std::uint64_t{0};
   for (std::uint32_t i = 0; i < shared.processes; ++i) {
-    const auto process = static_cast<std::uint32_t>((wave_.name.leader + i) % shared.processes);
+    const auto process = (wave_.name.leader + i) % shared.processes;
     if (dead.has(process)) continue;
     if (process == shared.process) first_child = 4 * place + 1;
     if (first_child <= place && place < first_child + 4) {
@@ -121,24 +122,30 @@ void Quiescence::pass_on(const ProcessSet& dead) {
 }
 
 void Quiescence::on_answer(const WaveFront& front, Message& message) {
-  if (!wave_.is_open || front.name != wave_.name || std::erase(wave_.awaited, message.source) == 0)
+  if (!wave_.is_open || front.name() != wave_.name ||
+      std::erase(wave_.awaited, message.source) == 0)
     return;
   const std::uint32_t processes = pe_.shared().processes;
-  Tally its(processes);
-  its.created = front.created;
-  its.processed = front.processed;
-  its.is_void = front.is_void != 0;
-  its.any.take(set_in(message, 0, processes));
-  its.every.take(set_in(message, 1, processes));
-  tally_.add(its);
+  its_.created = front.created;
+  its_.processed = front.processed;
+  its_.is_void = front.is_void != 0;
+  its_.any.take(set_in(message, 0, processes));
+  its_.every.take(set_in(message, front.sets - 1U, processes));
+  tally_.add(its_);
   if (wave_.awaited.empty()) answer();
 }
 
 void Quiescence::answer() {
   wave_.is_open = false;
   if (wave_.parent == pe_.number()) return end_wave();
-  const WaveFront front{Step::answer, tally_.is_void ? 1U : 0U, wave_.name, tally_.created,
-                        tally_.processed};
+  WaveFront front{};
+  front.step = Step::answer;
+  front.is_void = tally_.is_void ? 1 : 0;
+  front.sets = tally_.any == tally_.every ? 1 : 2;
+  front.leader = wave_.name.leader;
+  front.number = wave_.name.number;
+  front.created = tally_.created;
+  front.processed = tally_.processed;
   send(wave_.parent, write(pe_.pool(), front, &tally_.any, &tally_.every));
 }
 
@@ -159,8 +166,8 @@ void Quiescence::on_ask(std::uint32_t pe, std::uint64_t number) {
 void Quiescence::begin_wave() {
   is_wave_under_way_ = true;
   static_cast<void>(deaths_.look());
-  const ProcessSet dead = deaths_.dead();
-  on_begin({pe_.shared().process, ++waves_begun_}, pe_.number(), dead);
+  told_ = deaths_.dead();
+  on_begin({pe_.shared().process, ++waves_begun_}, pe_.number(), told_);
 }
 
 // A wave is compared with the one before it. Even ones are repeated at once; where that has brought
@@ -185,7 +192,7 @@ void Quiescence::end_wave() {
 void Quiescence::give_answers() {
   for (const Asked& asked : asked_)
     if (asked.from_wave <= waves_begun_)
-      send(asked.pe, write(pe_.pool(), {Step::done, 0, {0, asked.number}, 0, 0}));
+      send(asked.pe, write(pe_.pool(), {Step::done, 0, 0, 0, asked.number, 0, 0}));
   std::erase_if(asked_, [this](const Asked& asked) { return asked.from_wave <= waves_begun_; });
 }
 

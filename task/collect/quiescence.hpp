@@ -96,6 +96,9 @@ class Quiescence {
 
   Wave wave_;
   Tally tally_;
+  // What the message says that is being taken; kept, so that nothing is allocated.
+  ProcessSet told_;
+  Tally its_;
 
   std::vector<Asked> asked_;
   std::uint64_t waves_begun_ = 0;

@@ -4,7 +4,8 @@
 //   ask:    a PE asks the leader      begin:  a wave, with the dead processes that its leader knows
 //   done:   the leader answers        answer: counts of all below a PE, and the dead they know
 //
-// A message is a WaveFront with sets of processes behind it: one for `begin`, two for `answer`.
+// A message is a WaveFront with sets of processes behind it: one for `begin`, and for `answer` two,
+// or one where both are the same. Up to 64 processes a message of a wave so goes in one line.
 // Owner: none; plain data.
 #pragma once
 
@@ -17,22 +18,27 @@
 
 namespace photon::task {
 
-enum class Step : std::uint32_t { ask, begin, answer, done };
+enum class Step : std::uint8_t { ask, begin, answer, done };
 
 // Which wave: later ones, and those of a later leader, are greater.
 struct WaveName {
-  std::uint64_t leader = 0;  // process
+  std::uint32_t leader = 0;  // process
   std::uint64_t number = 0;  // from 1 on
   friend auto operator<=>(const WaveName&, const WaveName&) = default;
 };
 
 struct WaveFront {
   Step step;
-  std::uint32_t is_void;  // of an answer: somebody was lost in the wave
-  WaveName name;          // of `ask` and `done`: the number of the request
+  std::uint8_t is_void;  // of an answer: somebody was lost in the wave
+  std::uint16_t sets;    // how many are behind it
+  std::uint32_t leader;
+  std::uint64_t number;  // of `ask` and `done`: that of the request
   std::uint64_t created;
   std::uint64_t processed;
+
+  WaveName name() const noexcept { return {leader, number}; }
 };
+static_assert(sizeof(WaveFront) == 32);
 
 struct Tally {
   explicit Tally(std::uint32_t processes) : any(processes), every(processes) {}
@@ -62,27 +68,29 @@ struct Tally {
   ProcessSet every;  // dead for all
 };
 
-// Null: no memory.
-inline Message* write(Pool& pool, const WaveFront& front, const ProcessSet* one = nullptr,
-                      const ProcessSet* other = nullptr) noexcept {
-  const std::uint64_t set_bytes = one == nullptr ? 0 : ProcessSet::bytes_of(one->processes());
-  Message* message = pool.alloc(sizeof front + (other == nullptr ? 1 : 2) * set_bytes);
+// The sets, as many as the front says, have one size. Null: no memory.
+inline Message* write(Pool& pool, const WaveFront& front, const ProcessSet* first = nullptr,
+                      const ProcessSet* second = nullptr) noexcept {
+  const std::uint64_t set_bytes = first == nullptr ? 0 : ProcessSet::bytes_of(first->processes());
+  Message* message = pool.alloc(sizeof front + front.sets * set_bytes);
   if (message == nullptr) return nullptr;
   std::byte* body = body_of(*message);
   std::memcpy(body, &front, sizeof front);
-  if (one != nullptr) std::memcpy(body + sizeof front, one->words(), set_bytes);
-  if (other != nullptr) std::memcpy(body + sizeof front + set_bytes, other->words(), set_bytes);
+  if (front.sets > 0) std::memcpy(body + sizeof front, first->words(), set_bytes);
+  if (front.sets > 1) std::memcpy(body + sizeof front + set_bytes, second->words(), set_bytes);
   return message;
 }
 
-// What came; of a peer, so nothing is believed. Sets: how many stood behind the front.
+// What came; of a peer, so nothing is believed.
 inline std::optional<WaveFront> read(Message& message, std::uint32_t processes) noexcept {
   WaveFront front{};
   if (message.size_bytes < sizeof front) return std::nullopt;
   std::memcpy(&front, body_of(message), sizeof front);
-  if (front.step > Step::done || front.name.leader >= processes) return std::nullopt;
-  const std::uint64_t sets = front.step == Step::begin ? 1 : front.step == Step::answer ? 2 : 0;
-  if (message.size_bytes != sizeof front + sets * ProcessSet::bytes_of(processes))
+  if (front.step > Step::done || front.leader >= processes) return std::nullopt;
+  const bool has_counts = front.step == Step::answer;
+  const std::uint16_t least = front.step == Step::begin || has_counts ? 1 : 0;
+  if (front.sets < least || front.sets > (has_counts ? 2 : least)) return std::nullopt;
+  if (message.size_bytes != sizeof front + front.sets * ProcessSet::bytes_of(processes))
     return std::nullopt;
   return front;
 }

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <optional>
 #include <random>
 #include <utility>
@@ -137,17 +140,22 @@ class Spreader {
   };
 };
 
-void expect_never_early(std::uint32_t processes, std::uint32_t pes, std::uint64_t depth,
-                        int branches) {
-  constexpr int kRounds = photon::test::rounds(10, 3);
-  for (std::uint32_t seed = 1; seed <= 2; ++seed) {
+// Jobs one after the other, each of so many rounds.
+struct Times {
+  std::uint64_t jobs;
+  int rounds;
+};
+
+void expect_never_early(const Times& times, std::uint32_t processes, std::uint32_t pes,
+                        std::uint64_t depth, int branches) {
+  for (std::uint32_t seed = 1; seed <= times.jobs; ++seed) {
     std::atomic<std::int64_t> alive{0};
     TaskJob job(processes, pes);
     job.run([&](ph_task_pe* pe, const ph_task_place& place) {
       Spreader spreader(place, seed, alive);
       std::uint32_t number = 0;
       int answers = 0;
-      Rounds rounds(place, kRounds, [&](ph_task_pe* one, ph_task_message* message) {
+      Rounds rounds(place, times.rounds, [&](ph_task_pe* one, ph_task_message* message) {
         EXPECT_EQ(ph_task_free(one, message), PH_OK);
         spreader.spawn(one, depth, branches);
         EXPECT_EQ(ph_task_quiesce(one, number), PH_OK);
@@ -162,7 +170,7 @@ void expect_never_early(std::uint32_t processes, std::uint32_t pes, std::uint64_
       spreader.enroll(pe);
       rounds.enroll(pe);
       rounds.run(pe);
-      EXPECT_EQ(answers, kRounds);
+      EXPECT_EQ(answers, times.rounds);
     });
     EXPECT_EQ(alive, 0);
   }
@@ -238,11 +246,49 @@ TEST(TaskQuiesce, ProcessedElsewhereIsNotEarly) {
 
 // Chains that go on from PE to PE, so there is always little under way.
 TEST(TaskQuiesce, chains_of_tasks_are_never_taken_for_over_too_early) {
-  expect_never_early(2, 2, photon::test::rounds(1000, 200), 1);
+  expect_never_early({2, photon::test::rounds(10, 3)}, 2, 2, photon::test::rounds(1000, 200), 1);
 }
 
 TEST(TaskQuiesce, a_random_fan_out_is_never_taken_for_over_too_early) {
-  expect_never_early(3, 3, photon::test::rounds(8, 5), 2);
+  expect_never_early({2, photon::test::rounds(10, 3)}, 3, 3, photon::test::rounds(8, 5), 2);
+}
+
+// Each is a job from its start to its end, on more PEs than there are cores.
+TEST(TaskQuiesce, short_jobs_of_eight_pes_all_end) {
+  expect_never_early({photon::test::rounds(200, 10), 1}, 2, 4, 3, 2);
+}
+
+// Parts are messages: what was merged from them is under way until its handler has run.
+TEST(TaskQuiesce, a_reduction_that_is_complete_is_waited_for) {
+  constexpr int kRounds = 20;
+  std::atomic<int> results{0};
+  TaskJob job(3, 2);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    const ph_task_merge first = [](ph_task_pe*, ph_task_message* own, ph_task_message**,
+                                   std::uint32_t, void*) { return own; };
+    std::uint32_t quiet_number = 0, result_number = 0;
+    int round = 0;
+    Rounds rounds(place, kRounds, [&](ph_task_pe* one, ph_task_message* message) {
+      ++round;
+      EXPECT_EQ(ph_task_quiesce(one, quiet_number), PH_OK);
+      const ph_task_reduction args{sizeof args, first, nullptr, place.pes - 1, 0, 0};
+      ph_task_set_handler(message, result_number);
+      EXPECT_EQ(ph_task_reduce(one, message, &args), PH_OK);
+    });
+    Function quiet = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(results, round);
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      rounds.report(one);
+    };
+    Function result = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      ++results;
+    };
+    quiet_number = enroll(pe, quiet);
+    result_number = enroll(pe, result);
+    rounds.enroll(pe);
+    rounds.run(pe);
+  });
 }
 
 // A timer that is armed is nothing that is left to do; what it sends is.
@@ -303,12 +349,15 @@ TEST(TaskQuiesce, a_forged_message_of_a_wave_is_freed) {
       EXPECT_EQ(ph_task_free(one, message), PH_OK);
       const ProcessSet none(1);
       for (const Step step : {Step::answer, Step::begin, Step::done, static_cast<Step>(77)})
-        for (const std::uint64_t leader : {0U, 1U}) {
-          Message* forged = write(own.pool(), {step, 0, {leader, 0}, 7, 7}, &none);
-          ASSERT_NE(forged, nullptr);
-          forged->wire.kind = Kind::wave;
-          own.push_own(*forged);
-        }
+        for (const std::uint32_t leader : {0U, 1U})
+          for (const std::uint16_t sets : {0, 1, 2, 3}) {
+            const WaveFront front{step, 0, std::min<std::uint16_t>(sets, 2), leader, 0, 7, 7};
+            Message* forged = write(own.pool(), front, &none, &none);
+            ASSERT_NE(forged, nullptr);
+            std::memcpy(body_of(*forged) + offsetof(WaveFront, sets), &sets, sizeof sets);
+            forged->wire.kind = Kind::wave;
+            own.push_own(*forged);
+          }
       ph_task_message* small = make(one, 0, 0);
       reinterpret_cast<Message*>(small)->wire.kind = Kind::wave;
       own.push_own(*reinterpret_cast<Message*>(small));

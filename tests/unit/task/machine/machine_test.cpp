@@ -1,12 +1,15 @@
 #include "task/machine/machine.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <vector>
 
+#include "forked_job.hpp"
 #include "thread_job.hpp"
 
 namespace photon::task {
@@ -203,6 +206,65 @@ TEST(TaskMachine, a_message_that_could_not_be_sent_remains_the_callers) {
     EXPECT_EQ(station.machine.losses().dropped, 0u);
     EXPECT_FALSE(station.machine.has_waiting());
   });
+}
+
+// Counts for quiescence: what was accepted and comes to nothing is not under way for ever.
+TEST(TaskMachine, what_waited_and_then_could_not_be_sent_is_counted_as_returned) {
+  photon::test::ThreadJob job(2, {{"am_slots", "4"}, {"requests", "16"}});
+  job.run([&](ph_context* context, ph_rank rank) {
+    Station station(context);
+    constexpr std::uint64_t kCount = 500;
+    for (std::uint32_t i = 0; i < kCount; ++i)
+      ASSERT_EQ(station.machine.send(station.make(8, i), 1 - rank), PH_OK);
+    ASSERT_TRUE(station.machine.has_waiting());
+    const std::uint64_t waited = station.machine.waited();
+    EXPECT_EQ(station.machine.sent_to(1 - rank), kCount);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    ASSERT_EQ(ph_finalize(context), PH_OK);
+    station.machine.progress();
+    EXPECT_FALSE(station.machine.has_waiting());
+    EXPECT_EQ(station.machine.returned_of(1 - rank), waited);
+    EXPECT_EQ(station.machine.sent_to(1 - rank), kCount);
+  });
+}
+
+// Its source is killed when its head has come, and before its bytes have.
+int run_landing(const ph_bootstrap& bootstrap) {
+  ::alarm(30);  // it ends a rank that hangs
+  const ph_option off{"shm_cma", "off"};
+  ph_config config{};
+  config.size = sizeof config;
+  config.bootstrap = &bootstrap;
+  config.options = &off;
+  config.options_count = 1;
+  ph_context* context = nullptr;
+  if (ph_context_create(&config, &context, nullptr) != PH_OK) return 2;
+  {
+    Station station(context);
+    EXPECT_EQ(station.machine.send(station.make(8, 1), 1 - bootstrap.rank), PH_OK);
+    station.until([&] { return station.come.size() == 1; });
+    EXPECT_EQ(ph_barrier(context), PH_OK);
+    if (bootstrap.rank == 0) {
+      EXPECT_EQ(station.machine.send(station.make(16 << 20, 2), 1), PH_OK);
+    }
+    EXPECT_EQ(ph_barrier(context), PH_OK);
+    if (bootstrap.rank == 1)
+      for (int i = 0; i < 100; ++i) station.machine.progress();
+    EXPECT_EQ(ph_barrier(context), PH_OK);
+    if (bootstrap.rank == 0) ::kill(::getpid(), SIGKILL);
+    station.until([&] { return station.machine.refused() == 1 || station.come.size() == 2; });
+    EXPECT_EQ(station.come.size(), 1u);
+    EXPECT_EQ(station.machine.arrived_of(0), 2u) << "the small one, and this";
+  }
+  static_cast<void>(ph_finalize(context));  // it tells of the loss
+  ph_context_destroy(context);
+  return testing::Test::HasFailure() ? 1 : 0;
+}
+
+TEST(TaskMachine, what_could_not_be_landed_has_arrived_and_is_over) {
+  const std::vector<int> ends = photon::test::fork_ranks(2, run_landing);
+  EXPECT_TRUE(WIFSIGNALED(ends[0]) && WTERMSIG(ends[0]) == SIGKILL);
+  EXPECT_EQ(ends[1], 0);
 }
 
 TEST(TaskMachine, another_thread_ends_a_wait) {
