@@ -193,17 +193,18 @@ void Pe::idle() noexcept {
   if (sleeps == ProcessQueue::Rest::none) return;
   if (sleeps == ProcessQueue::Rest::watch && (most_us == PH_FOREVER || most_us > kWatchUs))
     most_us = kWatchUs;
+  bool has_slept = false;
   if (inbox_.try_sleep()) {
     ++sleeps_;
     rest(true);
-    machine_.wait(most_us);
+    has_slept = machine_.wait(most_us);
     rest(false);
     inbox_.rise();
   }
   const ProcessQueue::Risen risen = shared_.queue.end_sleep(rank_);
   watch_.set(risen.watches);
   shared_.wake(risen.to_wake);
-  if (watch_.is_on()) watch_.visit(*this, shared_.all);
+  if (watch_.is_on() && has_slept) watch_.visit(*this, shared_.all);
 }
 
 void Pe::serve() noexcept {
