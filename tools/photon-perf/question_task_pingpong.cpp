@@ -22,7 +22,8 @@ enum Handler : std::uint32_t { kBounce, kTake, kStop };
 // One message that goes to and fro between PE 0 and `other`, and reads of it on both sides.
 class Bouncing {
  public:
-  Bouncing(Job& job, std::uint32_t pes) : pes_(job, {pes, {bounce, take, stop}, this}) {}
+  Bouncing(const Bench& bench, std::uint32_t pes)
+      : pes_(bench.job, {pes, {bounce, take, stop}, this, &bench.processors, bench.job.rank()}) {}
 
   // By PE 0; by PE `other` if it is the first of a process. Both with the same count.
   Outcome run(std::uint32_t other, std::uint64_t size_bytes, std::uint64_t round_trips) {
@@ -121,13 +122,14 @@ class Bouncing {
 };
 
 // What two threads can do: one line that they write in turns.
-Outcome line_between_threads(std::uint64_t round_trips) {
+Outcome line_between_threads(const Processors& processors, std::uint64_t round_trips) {
   SharedWord word;
   const auto batches = batches_for(round_trips);
   const std::uint64_t all = batches.total();
   std::thread other([&] {
+    processors.bind(1);  // this side is on 0
     for (std::uint64_t i = 1; i <= all; ++i) {
-      while (word.load_acquire() != 2 * i - 1) std::this_thread::yield();
+      spin_until_equal<SpinForm::pause>(word, 2 * i - 1);
       word.store_release(2 * i);
     }
   });
@@ -138,7 +140,7 @@ Outcome line_between_threads(std::uint64_t round_trips) {
     for (std::uint64_t i = 0; i < batches.each; ++i) {
       ++number;
       word.store_release(2 * number - 1);
-      while (word.load_acquire() != 2 * number) std::this_thread::yield();
+      spin_until_equal<SpinForm::pause>(word, 2 * number);
     }
     outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) /
                                  static_cast<double>(2 * batches.each));
@@ -183,7 +185,9 @@ void ask_within_a_process(Bench& bench, Team& team, Bouncing& tasks) {
   contest.size_bytes = kWordBytes;
   contest.ours = {"between two PEs",
                   here([&](std::uint64_t count) { return tasks.run(1, kWordBytes, count); })};
-  contest.limits = {{"a line between two threads", here(line_between_threads)}};
+  contest.limits = {{"a line between two threads", here([&](std::uint64_t count) {
+                       return line_between_threads(bench.processors, count);
+                     })}};
   Row row = row_of(bench, contest, compete(team, contest, bench.options.iterations));
   row.transport = "none";
   bench.report.add(std::move(row));
@@ -201,12 +205,12 @@ void ask_within_a_process(Bench& bench, Team& team, Bouncing& tasks) {
 void ask_task_pingpong(Bench& bench) {
   const std::uint32_t rank = bench.job.rank();
   {
-    Bouncing tasks(bench.job, 1);
+    Bouncing tasks(bench, 1);
     Team team(bench.block, Team::Scope::pair, rank, 2);
     if (rank < 2) ask_between_processes(bench, team, tasks);
   }
   constexpr std::uint32_t kPes = 2;
-  Bouncing tasks(bench.job, kPes);
+  Bouncing tasks(bench, kPes);
   Team team(bench.block, Team::Scope::pair, rank, 2);
   if (rank < 2) ask_within_a_process(bench, team, tasks);
   tasks.end_others(rank * kPes, kPes);

@@ -7,10 +7,12 @@
 #include <photon/task.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "failure.hpp"
 #include "job.hpp"
+#include "pinning.hpp"
 
 namespace photon::perf {
 
@@ -20,6 +22,9 @@ class TaskPes {
     std::uint32_t pes;  // of each process
     std::vector<ph_task_handler> handlers;
     void* user;  // of all
+    // Of PEs other than the first: where their thread runs.
+    const Processors* processors = nullptr;
+    std::uint32_t first_processor = 0;
   };
 
   TaskPes(Job& job, Shape shape) : shape_(std::move(shape)) {
@@ -56,7 +61,13 @@ class TaskPes {
  private:
   // The other PEs run what comes until a handler stops them.
   static void work(ph_task_pe* pe, void* user) {
-    static_cast<const TaskPes*>(user)->enroll(pe);
+    const auto& self = *static_cast<const TaskPes*>(user);
+    ph_task_place place{};
+    place.size = sizeof place;
+    check(pe, ph_task_shape(pe, &place));
+    if (self.shape_.processors != nullptr)
+      self.shape_.processors->bind(self.shape_.first_processor + place.rank);
+    self.enroll(pe);
     check(pe, ph_task_run(pe, -1, nullptr));
   }
   void enroll(ph_task_pe* pe) const {
