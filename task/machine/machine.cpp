@@ -204,14 +204,15 @@ bool Machine::progress() noexcept {
 
 // When nobody can send any more it does not sleep: then the others of the process are what is left
 // to wait for, and the core is theirs.
-void Machine::wait(std::int64_t timeout_us) noexcept {
+bool Machine::wait(std::int64_t timeout_us) noexcept {
   if (has_waiting() && timeout_us > kWhileWaitingUs) timeout_us = kWhileWaitingUs;
   if (watch_us_ != 0 && timeout_us > watch_us_) timeout_us = watch_us_;
   const ph_query ends{PH_ANY_RANK, PH_EITHER, nullptr};
   const ph_status status = ph_wait(lane_, ends, timeout_us);
-  if (status >= 0) return;
+  if (status >= 0) return true;
   is_ended_ |= status == PH_ERR_STATE;
   std::this_thread::yield();
+  return false;
 }
 
 ph_status Machine::on_message(void* user, const ph_am_message* came, ph_am_landing* landing) {

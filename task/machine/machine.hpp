@@ -90,8 +90,9 @@ class Machine {
 
   // Serves peers, takes what has come, and tries what waits. True: something was moved.
   bool progress() noexcept;
-  // Until something may have come, wake() was called, or the time is over.
-  void wait(std::int64_t timeout_us) noexcept;
+  // Until something may have come, wake() was called, or the time is over. False: nobody can send
+  // any more, and it has not slept.
+  bool wait(std::int64_t timeout_us) noexcept;
   void wake() noexcept { static_cast<void>(ph_wake(lane_)); }
   // By the thread of another machine, whose owner seems to be busy: takes what has come, if nobody
   // is inside. True: something had come.

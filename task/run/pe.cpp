@@ -182,9 +182,23 @@ bool Pe::pace() noexcept {
   return !*stopped_;
 }
 
+// Looks on for about a microsecond, since a sleep and the wake-up from it take longer. Where that
+// finds nothing, as with more PEs than cores, it is done for ever shorter times, but in full now
+// and then. True: something has come.
+bool Pe::spin() noexcept {
+  for (std::uint32_t i = 0; i < spins_; ++i)
+    if (look()) {
+      spins_ = kSpins;
+      return true;
+    }
+  spins_ = sleeps_ % kSleepsToSpin == 0 ? kSpins : spins_ / 2;
+  return false;
+}
+
 // Nothing is here. Whoever brings something from now on sees that this PE sleeps, or it does not
 // fall asleep (inbox.hpp, process_queue.hpp).
 void Pe::idle() noexcept {
+  if (spin()) return;
   pool_.flush();
   if (calls_.begin_idle() && (!inbox_.empty() || !priorities_.empty() || *stopped_)) return;
   std::int64_t most_us = calls_.sleep_us(shared_.clock.now_ns());
@@ -193,17 +207,18 @@ void Pe::idle() noexcept {
   if (sleeps == ProcessQueue::Rest::none) return;
   if (sleeps == ProcessQueue::Rest::watch && (most_us == PH_FOREVER || most_us > kWatchUs))
     most_us = kWatchUs;
+  bool has_slept = false;
   if (inbox_.try_sleep()) {
     ++sleeps_;
     rest(true);
-    machine_.wait(most_us);
+    has_slept = machine_.wait(most_us);
     rest(false);
     inbox_.rise();
   }
   const ProcessQueue::Risen risen = shared_.queue.end_sleep(rank_);
   watch_.set(risen.watches);
   shared_.wake(risen.to_wake);
-  if (watch_.is_on()) watch_.visit(*this, shared_.all);
+  if (watch_.is_on() && has_slept) watch_.visit(*this, shared_.all);
 }
 
 void Pe::serve() noexcept {

@@ -188,12 +188,15 @@ class Pe : public Presence {
   static constexpr std::int64_t kMostBetweenLooksNs = 20'000;
   static constexpr std::uint32_t kProcessTurn = 64;
   static constexpr std::int64_t kWatchUs = 200;
+  static constexpr std::uint32_t kSpins = 64;  // looks before a sleep: about a microsecond
+  static constexpr std::uint64_t kSleepsToSpin = 16;
 
   Message* next() noexcept;
   Message* first_come() noexcept;
   Message* prioritized() noexcept;
   bool look() noexcept;
   bool pace() noexcept;
+  bool spin() noexcept;
   void idle() noexcept;
   // True: it was a task of the program.
   bool dispatch(Message& message) noexcept;
@@ -213,6 +216,7 @@ class Pe : public Presence {
   std::uint32_t until_look_ = 0;     // tasks
   std::uint32_t between_looks_ = 1;  // as many as take 20 us, at most 16
   std::int64_t looked_at_ns_ = 0;
+  std::uint32_t spins_ = kSpins;
   std::uint32_t fifo_run_ = 0;  // tasks without priority in a row
   std::uint32_t process_turn_ = 0;
   bool* stopped_ = nullptr;    // of the innermost run

@@ -72,6 +72,8 @@ const Asked kQuestions[] = {
     {"threads", 2, "--iterations 90", 6},
     {"task-rate", 2, "--iterations 100", 4},
     {"task-switch", 2, "--iterations 100", 3},
+    {"task-pingpong", 2, "--iterations 10", 8},
+    {"task-fanout", 3, "--sizes 64 --iterations 10", 3},
     {"ledger-full", 2, "--iterations 10", 1},
     {"overflow", 4, "--iterations 5000", 1},
     {"startup", 5, "", 3},

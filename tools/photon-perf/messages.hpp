@@ -130,4 +130,8 @@ class Talker {
   bool is_small_ = false;
 };
 
+// Half round trips of a message to a handler that reads every byte of it; both sides answer outside
+// their handlers (am-latency).
+Outcome message_ping_pong(Link& link, std::uint64_t round_trips);
+
 }  // namespace photon::perf

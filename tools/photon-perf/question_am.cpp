@@ -52,8 +52,10 @@ struct Heard {
   }
 };
 
+}  // namespace
+
 // Both sides send when they have heard, outside their handlers.
-Outcome talk_each(Link& link, std::uint64_t round_trips) {
+Outcome message_ping_pong(Link& link, std::uint64_t round_trips) {
   Heard heard{Contents(link.buffers(), link.team().index()), link.landing(0), link.size_bytes(), 0,
               nullptr};
   Listening listening(link.job(), kTalk, [&](const ph_am_message& message, ph_am_landing& landing) {
@@ -78,6 +80,8 @@ Outcome talk_each(Link& link, std::uint64_t round_trips) {
   link.part();
   return outcome;
 }
+
+namespace {
 
 enum class Answer : std::uint8_t { message, reply };
 
@@ -188,7 +192,7 @@ void ask_8_bytes(Bench& bench, Team& team) {
                         [&](std::uint64_t count) { return ping_pong(nothing, count); }};
   const Entry put = {"ph_put_u64", [&](std::uint64_t count) { return ping_pong(link, count); }};
   const Entry ours[] = {
-      {"message", [&](std::uint64_t count) { return talk_each(link, count); }},
+      {"message", [&](std::uint64_t count) { return message_ping_pong(link, count); }},
       {"answered in the handler",
        [&](std::uint64_t count) { return ask_each(link, Answer::message, count); }},
       {"replied in the handler",
@@ -222,7 +226,7 @@ void ask_am_latency(Bench& bench) {
     if (bench.options.has_limits)
       contest.limits = {
           {"ph_put_u64", [&](std::uint64_t count) { return ping_pong(link, count); }}};
-    contest.ours = {"message", [&](std::uint64_t count) { return talk_each(link, count); }};
+    contest.ours = {"message", [&](std::uint64_t count) { return message_ping_pong(link, count); }};
     add_row(bench, link, contest);
   }
 }

@@ -83,6 +83,8 @@ void ask_stats_overhead(Bench& bench);
 void ask_threads(Bench& bench);
 void ask_task_rate(Bench& bench);
 void ask_task_switch(Bench& bench);
+void ask_task_pingpong(Bench& bench);
+void ask_task_fanout(Bench& bench);
 void ask_startup(Bench& bench);
 void ask_classic_latency(Bench& bench);
 void ask_classic_rate(Bench& bench);

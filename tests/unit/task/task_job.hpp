@@ -68,6 +68,17 @@ inline ph_task_counts counts_of(const ph_task_pe* pe) {
   return counts;
 }
 
+// By each PE, outside a run: returns when all others have come here, so that one of them may die.
+// `number` is that of a handler which counts in `come` what it gets.
+inline bool gather_all(ph_task_pe* pe, std::uint32_t number, const std::uint64_t& come) {
+  const ph_task_place place = place_of(pe);
+  for (std::uint32_t to = 0; to < place.pes; ++to)
+    if (to != place.pe && ph_task_send(pe, to, make(pe, number, 0)) != PH_OK) return false;
+  while (come + 1 < place.pes)
+    if (ph_task_run(pe, 1, nullptr) != PH_OK) return false;
+  return true;
+}
+
 class TaskJob {
  public:
   TaskJob(std::uint32_t processes, std::uint32_t pes, photon::test::Options options = {})

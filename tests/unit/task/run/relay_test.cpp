@@ -1,10 +1,13 @@
 #include "task/run/relay.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
+#include <csignal>
 #include <cstring>
 #include <vector>
 
+#include "forked_job.hpp"
 #include "task/api/checks.hpp"
 #include "task/run/sends.hpp"
 #include "task/task_job.hpp"
@@ -326,6 +329,63 @@ TEST(TaskRelay, forged_parts_of_a_multiple_send_are_refused) {
   add(~std::uint64_t{0} - 63, 64, 0);
   add(8, 65, 0);  // half a part behind it
   expect_refused(Kind::many, bodies);
+}
+
+// One of six real processes. 1, which passes on to 5, is killed when it has told 5 of a group; then
+// 5 gets what goes to this group, to another one, to a list and to all. The number of what went
+// wrong; 0: nothing.
+int outlive_a_parent(const ph_bootstrap& bootstrap) {
+  ph_config photon{};
+  photon.size = sizeof photon;
+  photon.bootstrap = &bootstrap;
+  ph_task_config config{};
+  config.size = sizeof config;
+  config.photon = &photon;
+  ph_task_pe* pe = nullptr;
+  if (ph_task_start(&config, &pe, nullptr) != PH_OK) return 1;
+  std::uint64_t left = 5;
+  Function die = [](ph_task_pe*, ph_task_message*) { ::raise(SIGKILL); };
+  Function count = [&](ph_task_pe* one, ph_task_message* message) {
+    ph_task_free(one, message);
+    if (--left == 0) ph_task_stop(one);
+  };
+  std::uint64_t come = 0;
+  Function meet = [&](ph_task_pe* one, ph_task_message* message) {
+    ph_task_free(one, message);
+    ++come;
+  };
+  const std::uint32_t dying = enroll(pe, die), counting = enroll(pe, count);
+  const std::uint32_t meeting = enroll(pe, meet);
+  if (ph_task_agree(pe) != PH_OK || !gather_all(pe, meeting, come)) return 2;
+  if (place_of(pe).pe == 0) {
+    const std::uint32_t pes[] = {0, 1, 2, 3, 4, 5};
+    const ph_task_list list{sizeof list, pes, std::size(pes)};
+    std::uint32_t told = 0, untold = 0;
+    if (ph_task_group(pe, &list, &told) != PH_OK) return 3;
+    if (ph_task_group(pe, &list, &untold) != PH_OK) return 4;
+    if (ph_task_multicast(pe, told, make(pe, counting, 0), 0) != PH_OK) return 5;
+    if (ph_task_send(pe, 1, make(pe, dying, 0)) != PH_OK) return 6;
+    while (ph_task_send(pe, 1, make(pe, counting, 0)) == PH_OK) ph_task_run(pe, 0, nullptr);
+    if (ph_task_multicast(pe, told, make(pe, counting, 0), 0) != PH_OK) return 7;
+    if (ph_task_multicast(pe, untold, make(pe, counting, 0), 0) != PH_OK) return 8;
+    if (ph_task_send_list(pe, &list, make(pe, counting, 0), 0) != PH_OK) return 9;
+    if (ph_task_broadcast(pe, make(pe, counting, 0), PH_TASK_WITH_SELF) != PH_OK) return 10;
+  }
+  if (left != 0 && ph_task_run(pe, -1, nullptr) != PH_OK) return 11;
+  static_cast<void>(ph_task_end(pe));  // it says what was lost
+  return 0;
+}
+
+TEST(TaskRelay, a_process_below_one_that_died_gets_what_goes_to_many) {
+  const std::vector<int> ends = photon::test::fork_ranks(6, outlive_a_parent);
+  for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+    if (rank == 1) {
+      EXPECT_TRUE(WIFSIGNALED(ends[rank]) && WTERMSIG(ends[rank]) == SIGKILL) << ends[rank];
+      continue;
+    }
+    EXPECT_TRUE(WIFEXITED(ends[rank])) << ends[rank];
+    EXPECT_EQ(WEXITSTATUS(ends[rank]), 0) << "rank " << rank;
+  }
 }
 
 }  // namespace

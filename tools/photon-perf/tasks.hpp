@@ -1,0 +1,85 @@
+// PEs for as long as an object lives, over the job's context, with handlers that are the same on
+// all of them.
+// Invariant: all processes make one, and end it, together.
+// Owner: a question.
+#pragma once
+
+#include <photon/task.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "failure.hpp"
+#include "job.hpp"
+#include "pinning.hpp"
+
+namespace photon::perf {
+
+class TaskPes {
+ public:
+  struct Shape {
+    std::uint32_t pes;  // of each process
+    std::vector<ph_task_handler> handlers;
+    void* user;  // of all
+    // Of PEs other than the first: where their thread runs.
+    const Processors* processors = nullptr;
+    std::uint32_t first_processor = 0;
+  };
+
+  TaskPes(Job& job, Shape shape) : shape_(std::move(shape)) {
+    ph_task_config config{};
+    config.size = sizeof config;
+    config.context = job.context();
+    config.pes = shape_.pes;
+    config.main = work;
+    config.user = this;
+    ph_error error{};
+    if (ph_task_start(&config, &pe_, &error) != PH_OK) throw Failure(error.text);
+    enroll(pe_);
+  }
+  ~TaskPes() { static_cast<void>(ph_task_end(pe_)); }
+  TaskPes(const TaskPes&) = delete;
+  TaskPes& operator=(const TaskPes&) = delete;
+
+  ph_task_pe* pe() const noexcept { return pe_; }
+
+  static void check(ph_task_pe* pe, ph_status status) {
+    if (status == PH_OK) [[likely]]
+      return;
+    ph_error error{};
+    ph_task_error(pe, &error);
+    throw Failure(error.text);
+  }
+  static ph_task_message* make(ph_task_pe* pe, std::uint32_t handler, std::uint64_t size_bytes) {
+    ph_task_message* message = nullptr;
+    check(pe, ph_task_alloc(pe, size_bytes, &message));
+    ph_task_set_handler(message, handler);
+    return message;
+  }
+
+ private:
+  // The other PEs run what comes until a handler stops them.
+  static void work(ph_task_pe* pe, void* user) {
+    const auto& self = *static_cast<const TaskPes*>(user);
+    ph_task_place place{};
+    place.size = sizeof place;
+    check(pe, ph_task_shape(pe, &place));
+    if (self.shape_.processors != nullptr)
+      self.shape_.processors->bind(self.shape_.first_processor + place.rank);
+    self.enroll(pe);
+    check(pe, ph_task_run(pe, -1, nullptr));
+  }
+  void enroll(ph_task_pe* pe) const {
+    for (const ph_task_handler handler : shape_.handlers) {
+      std::uint32_t number = 0;
+      check(pe, ph_task_register(pe, handler, shape_.user, &number));
+    }
+    check(pe, ph_task_agree(pe));
+  }
+
+  Shape shape_;
+  ph_task_pe* pe_ = nullptr;
+};
+
+}  // namespace photon::perf
