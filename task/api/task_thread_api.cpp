@@ -66,7 +66,6 @@ ph_status read_turn(Pe& pe, const char* call, const ph_task_priority* priority,
   if (status != PH_OK) return status;
   turn.priority = read.priority;
   turn.place = read.place;
-  turn.is_prioritized = true;
   if (read.priority.words == nullptr) return PH_OK;
   const std::size_t words = (read.priority.bits + 31) / 32;
   turn.words.reset(new (std::nothrow) std::uint32_t[words]);
@@ -143,7 +142,7 @@ ph_status ph_task_thread_create(ph_task_pe* pe, const ph_task_thread_args* args,
     return one.fail(PH_ERR_MEMORY, "%s: no memory", kCall);
   }
   if (made == nullptr) return no_stack(one);
-  if (turn.is_prioritized) made->turn = std::move(turn);
+  if (args->priority != nullptr) made->set_turn(std::move(turn), true);
   *thread = threads.handle_of(*made);
   return PH_OK;
 }
@@ -235,7 +234,7 @@ ph_status ph_task_thread_strategy(ph_task_pe* pe, ph_task_thread thread,
   if (other == nullptr) return nobody(one, kCall, thread);
   ThreadTurn turn;
   const ph_status status = read_turn(one, kCall, priority, turn);
-  if (status == PH_OK) other->turn = std::move(turn);
+  if (status == PH_OK) other->set_turn(std::move(turn), priority != nullptr);
   return status;
 }
 

@@ -16,8 +16,14 @@
 
 namespace photon::task {
 
-// What a block is now. The values are unlikely in other memory.
-enum class Mark : std::uint32_t { free = 0x66726565, live = 0x6c697665, embedded = 0x696e7369 };
+// What a block is now. The values are unlikely in other memory. A token is of no pool: it lies in
+// its thread (task/thread/thread.hpp).
+enum class Mark : std::uint32_t {
+  free = 0x66726565,
+  live = 0x6c697665,
+  embedded = 0x696e7369,
+  token = 0x746f6b65
+};
 
 struct Chunk {
   std::uint64_t room_bytes;  // of the body; embedded: how far the enclosing message is before

@@ -21,14 +21,24 @@ Thread* Threads::make(const ThreadMaking& making) {
   std::byte* at = reinterpret_cast<std::byte*>(stack) - sizeof(Thread);
   std::byte* variables = at - variables_bytes;
   if (variables_bytes != 0) std::memset(variables, 0, variables_bytes);
-  auto* thread = new (at) Thread{.fiber = {stack->bottom, variables, run, at},
-                                 .number = number,
-                                 .function = making.function,
-                                 .pe = reinterpret_cast<ph_task_pe*>(&pe_),
-                                 .user = making.user,
-                                 .variables = variables,
-                                 .variables_bytes = variables_bytes,
-                                 .stack = stack};
+  const auto rank = static_cast<std::uint8_t>(pe_.rank());
+  auto* thread = new (at) Thread{
+      .chunk = {},
+      .own_token =
+          {.link = 0,
+           .size_bytes = 0,
+           .target = pe_.number(),
+           .source = pe_.number(),
+           .wire = {.handler = 0, .target = rank, .source = rank, .kind = Kind::token, .zero = 0}},
+      .fiber = {stack->bottom, variables, run, at},
+      .number = number,
+      .function = making.function,
+      .pe = reinterpret_cast<ph_task_pe*>(&pe_),
+      .user = making.user,
+      .variables = variables,
+      .variables_bytes = variables_bytes,
+      .stack = stack};
+  thread->chunk.mark = Mark::token;
   table_.set(number, thread);
   return thread;
 }
@@ -47,18 +57,7 @@ void Threads::run(Fiber& fiber, void* argument) {
   fiber.finish();
 }
 
-void Threads::resume(Thread& thread) noexcept {
-  Thread* const outer = current_;
-  current_ = &thread;
-  thread.state = ThreadState::running;
-  thread.has_begun = true;
-  thread.depth = ++pe_.task_depth();
-  ++switches_;
-  thread.fiber.enter(*exceptions_);
-  --pe_.task_depth();
-  current_ = outer;
-  if (thread.state == ThreadState::over) end(thread);
-}
+void Threads::leave_frames() { throw Freed{}; }
 
 Message* Threads::token_of(Pe& pe, const Body& body, std::size_t more_bytes) noexcept {
   Message* token = pe.pool().alloc(sizeof body + more_bytes);
@@ -71,32 +70,49 @@ Message* Threads::token_of(Pe& pe, const Body& body, std::size_t more_bytes) noe
 }
 
 bool Threads::make_ready(Thread& thread) noexcept {
-  const ThreadTurn& turn = thread.turn;
-  const std::size_t words_bytes = turn.words ? (turn.priority.bits + 31) / 32 * 4 : 0;
-  Message* token = token_of(pe_, {thread.number, table_.generation(thread.number)}, words_bytes);
-  if (token == nullptr) return false;
-  if (turn.is_prioritized) {
-    Priority priority = turn.priority;
-    if (words_bytes != 0) {  // the thread may be over before its token has had its turn
-      priority.words = body_of(*token) + sizeof(Body);
-      std::memcpy(body_of(*token) + sizeof(Body), turn.words.get(), words_bytes);
-    }
-    try {
-      pe_.enqueue(*token, priority, turn.place);
-    } catch (const std::bad_alloc&) {
-      pe_.pool().free(*token);
-      return false;
-    }
+  if (thread.is_prioritized) {
+    if (!enqueue(thread)) return false;
   } else {
-    pe_.push_own(*token);
+    push(thread);
   }
   pe_.balance().created += 1;
-  thread.token = token;
   thread.state = ThreadState::ready;
   return true;
 }
 
-bool Threads::take(Message& token) noexcept {
+// Behind what has come. The one that was queued kAhead before it fetches it.
+void Threads::push(Thread& thread) noexcept {
+  Thread*& before = queued_[next_queued_++ % kAhead];
+  if (before != nullptr) before->later = &thread;
+  before = &thread;
+  thread.later = nullptr;
+  thread.token = &thread.own_token;
+  pe_.push_own(thread.own_token);
+}
+
+bool Threads::enqueue(Thread& thread) noexcept {
+  const ThreadTurn& turn = thread.turn;
+  Message* token = &thread.own_token;
+  Priority priority = turn.priority;
+  if (turn.words) {
+    const std::size_t words_bytes = (priority.bits + 31) / 32 * sizeof(std::uint32_t);
+    token = token_of(pe_, {thread.number, table_.generation(thread.number)}, words_bytes);
+    if (token == nullptr) return false;
+    priority.words = body_of(*token) + sizeof(Body);
+    std::memcpy(body_of(*token) + sizeof(Body), turn.words.get(), words_bytes);
+  }
+  try {
+    pe_.enqueue(*token, priority, turn.place);
+  } catch (const std::bad_alloc&) {
+    if (token != &thread.own_token) pe_.pool().free(*token);
+    return false;
+  }
+  thread.token = token;
+  return true;
+}
+
+// Of a token from a pool: the thread that is to run now, or null.
+Thread* Threads::find_by(Message& token) noexcept {
   Body body{};
   if (token.size_bytes >= sizeof body) std::memcpy(&body, body_of(token), sizeof body);
   Thread* thread = table_.find(body.number, body.generation);
@@ -104,45 +120,19 @@ bool Threads::take(Message& token) noexcept {
   pe_.pool().free(token);
   if (thread == nullptr) {
     ++stale_;
-    return false;
+    return nullptr;
   }
-  if (!is_own) {  // another PE's
-    if (thread->state != ThreadState::suspended && thread->state != ThreadState::made) {
-      ++thread->awakenings;
-      return false;
-    }
-    if (thread->turn.is_prioritized && make_ready(*thread)) return false;
+  if (is_own) return thread;
+  if (thread->state != ThreadState::suspended && thread->state != ThreadState::made) {
+    ++thread->awakenings;  // another PE's, which came too early
+    return nullptr;
   }
-  thread->token = nullptr;
-  resume(*thread);
-  return true;
-}
-
-// When it runs again it is as before, or it was freed.
-void Threads::stop(Thread& self) {
-  self.fiber.leave();
-  if (self.is_freed) throw Freed{};
-}
-
-void Threads::suspend(Thread& self) {
-  if (self.is_freed) throw Freed{};  // its function has caught the first one
-  if (self.awakenings != 0) {
-    --self.awakenings;
-    return;
-  }
-  self.state = ThreadState::suspended;
-  stop(self);
-}
-
-bool Threads::yield(Thread& self) {
-  if (self.is_freed) throw Freed{};
-  if (!make_ready(self)) return false;
-  stop(self);
-  return true;
+  if (thread->is_prioritized && make_ready(*thread)) return nullptr;
+  return thread;
 }
 
 void Threads::join(Thread& self, Thread& other) {
-  if (self.is_freed) throw Freed{};
+  if (self.is_freed) leave_frames();
   self.joined = &other;
   self.next_joiner = other.first_joiner;
   other.first_joiner = &self;
@@ -177,11 +167,18 @@ void Threads::end(Thread& thread) noexcept {
       Machine::die("PE %u has no memory to awaken thread %u, which has waited for thread %u",
                    pe_.number(), first->number, thread.number);
   }
+  table_.give(thread.number);
+  thread.set_turn({}, false);
+  thread.state = ThreadState::over;
+  if (thread.token != &thread.own_token) bury(thread);
+}
+
+void Threads::bury(Thread& thread) noexcept {
+  for (Thread*& queued : queued_)
+    if (queued == &thread) queued = nullptr;
   Stack& stack = *thread.stack;
-  const std::uint32_t number = thread.number;
   thread.~Thread();
   stacks_.give(stack);
-  table_.give(number);
 }
 
 void Threads::free(Thread& thread) noexcept {

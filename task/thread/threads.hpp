@@ -9,6 +9,7 @@
 
 #include <photon/task.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,6 +32,9 @@ struct ThreadMaking {
 class Threads {
  public:
   static constexpr std::uint64_t kStackBytes = std::uint64_t{64} << 10;
+  // So many turns before its own a thread is fetched into the cache: the processor looks for the
+  // page of one for as long as the turns of several take.
+  static constexpr std::size_t kAhead = 8;
 
   // Null `limit`: stacks have no guards.
   Threads(Pe& pe, StackLimit* limit, std::uint64_t stack_bytes)
@@ -59,8 +63,8 @@ class Threads {
   // Of one that was made or suspended, or that runs and leaves then. False: no memory for a token.
   bool make_ready(Thread& thread) noexcept;
   // These are called by `self`, and return when it goes on.
-  void suspend(Thread& self);
-  bool yield(Thread& self);  // false: no memory, and it has not stopped
+  [[gnu::always_inline]] void suspend(Thread& self);
+  [[gnu::always_inline]] bool yield(Thread& self);  // false: no memory, and it has not stopped
   void join(Thread& self, Thread& other);
   // Would `self` wait for itself?
   static bool is_circle(const Thread& self, const Thread& other) noexcept;
@@ -70,7 +74,7 @@ class Threads {
   // A token of a PE's own making for a thread of another PE; as Machine::send().
   static ph_status awaken_elsewhere(Pe& pe, const ph_task_thread& handle) noexcept;
   // A token that has its turn. True: a thread has run.
-  bool take(Message& token) noexcept;
+  [[gnu::always_inline]] bool take(Message& token) noexcept;
 
   // Ends all of them, since the PE ends.
   void leave() noexcept;
@@ -88,8 +92,13 @@ class Threads {
   struct Freed {};  // thrown through the frames of a thread that is freed
 
   static void run(Fiber& fiber, void* argument);
-  void resume(Thread& thread) noexcept;
-  void stop(Thread& self);
+  [[gnu::always_inline]] void resume(Thread& thread) noexcept;
+  [[gnu::always_inline]] static void stop(Thread& self);
+  static void leave_frames();  // throws
+  void push(Thread& thread) noexcept;
+  bool enqueue(Thread& thread) noexcept;
+  Thread* find_by(Message& token) noexcept;
+  void bury(Thread& thread) noexcept;
   void end(Thread& thread) noexcept;
   void forget_join(Thread& thread) noexcept;
   static Message* token_of(Pe& pe, const Body& body, std::size_t more_bytes) noexcept;
@@ -103,10 +112,81 @@ class Threads {
   ThreadTable table_;
   ThreadVariables variables_;
   Thread* current_ = nullptr;
+  std::array<Thread*, kAhead> queued_{};  // those that were queued last, for `later`
+  std::size_t next_queued_ = 0;
   bool has_left_ = false;
   std::uint64_t switches_ = 0;
   std::uint64_t stale_ = 0;
 };
+
+inline void Threads::resume(Thread& thread) noexcept {
+  Thread* const outer = current_;
+  current_ = &thread;
+  thread.state = ThreadState::running;
+  thread.has_begun = true;
+  thread.depth = ++pe_.task_depth();
+  ++switches_;
+  thread.fiber.enter(*exceptions_);
+  --pe_.task_depth();
+  current_ = outer;
+  if (thread.state == ThreadState::over) [[unlikely]]
+    end(thread);
+}
+
+// When it runs again it is as before, or it was freed.
+inline void Threads::stop(Thread& self) {
+  self.fiber.leave();
+  if (self.is_freed) [[unlikely]]
+    leave_frames();
+}
+
+inline void Threads::suspend(Thread& self) {
+  if (self.is_freed) [[unlikely]]
+    leave_frames();  // its function has caught it the first time
+  if (self.awakenings != 0) {
+    --self.awakenings;
+    return;
+  }
+  self.state = ThreadState::suspended;
+  stop(self);
+}
+
+inline bool Threads::yield(Thread& self) {
+  if (self.is_freed) [[unlikely]]
+    leave_frames();
+  if (!make_ready(self)) return false;
+  stop(self);
+  return true;
+}
+
+// What a turn touches: the first lines of a thread, and its last frames, which stand below it. (GCC
+// takes a function that does nothing else for one without effects, and drops its calls.)
+[[gnu::always_inline]] inline void fetch(const Thread* thread) noexcept {
+  constexpr std::ptrdiff_t kLinesAbove = 2;
+  constexpr std::ptrdiff_t kLinesBelow = 5;
+  const char* at = reinterpret_cast<const char*>(thread);
+  for (std::ptrdiff_t line = -kLinesBelow; line < kLinesAbove; ++line)
+    __builtin_prefetch(at + line * static_cast<std::ptrdiff_t>(kLineBytes), 1);
+}
+
+inline bool Threads::take(Message& token) noexcept {
+  Thread* thread = nullptr;
+  if (chunk_of(token).mark == Mark::token) [[likely]] {
+    thread = &thread_of(token);
+    fetch(thread->later);
+    if (thread->state == ThreadState::over) [[unlikely]] {
+      ++stale_;
+      bury(*thread);
+      return false;
+    }
+  } else {
+    thread = find_by(token);
+    if (thread == nullptr) return false;
+  }
+  thread->token = nullptr;
+  resume(*thread);
+  return true;
+}
 
 inline Threads& threads_of(const Pe& pe) noexcept {
   return *static_cast<Threads*>(pe.part(Part::thread));

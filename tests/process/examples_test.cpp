@@ -282,5 +282,15 @@ TEST(TaskRing, tokens_of_all_sizes_go_round_through_two_pes_of_two_processes) {
     EXPECT_NE(result.output.find(line), std::string::npos) << result.output;
 }
 
+TEST(FibonacciTasks, threads_of_all_pes_find_the_number_that_a_loop_finds) {
+  const CommandResult result =
+      run_command(example(2, "fibonacci_tasks --pes 2 --number 20 --serial 8"));
+  ASSERT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_NE(result.output.find("fib(20) = 6765, which is right"), std::string::npos)
+      << result.output;
+  for (const char* line : {"PE 0 of 4: ", "PE 1 of 4: ", "PE 2 of 4: ", "PE 3 of 4: "})
+    EXPECT_NE(result.output.find(line), std::string::npos) << result.output;
+}
+
 }  // namespace
 }  // namespace photon::test
