@@ -31,6 +31,7 @@
 #include "task/run/outsiders.hpp"
 #include "task/run/presence.hpp"
 #include "task/run/sibling_watch.hpp"
+#include "task/run/spin_length.hpp"
 
 namespace photon::task {
 
@@ -213,6 +214,7 @@ class Pe : public Presence {
   std::uint32_t until_look_ = 0;     // tasks
   std::uint32_t between_looks_ = 1;  // as many as take 20 us, at most 16
   std::int64_t looked_at_ns_ = 0;
+  SpinLength spin_;
   std::uint32_t fifo_run_ = 0;  // tasks without priority in a row
   std::uint32_t process_turn_ = 0;
   bool* stopped_ = nullptr;    // of the innermost run

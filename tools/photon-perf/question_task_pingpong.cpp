@@ -161,12 +161,13 @@ void ask_between_processes(Bench& bench, Team& team, Bouncing& tasks) {
     Link message(bench, team, {bench.options.memory, is_small ? kMessageBytes : size_bytes});
     contest.limits = {{is_small ? "an active message of 48 B" : "an active message",
                        [&](std::uint64_t count) { return message_ping_pong(message, count); }}};
-    bench.report.add(row_of(bench, contest, compete(team, contest, bench.options.iterations)));
+    bench.report.add(
+        row_of(bench, contest, compete(team, contest, bench.options.iterations), message));
     if (!is_small) continue;
     Link put(bench, team, {bench.options.memory, kWordBytes});
     contest.limits = {
         {"ph_put_u64 of 8 B", [&](std::uint64_t count) { return ping_pong(put, count); }}};
-    bench.report.add(row_of(bench, contest, compete(team, contest, bench.options.iterations)));
+    bench.report.add(row_of(bench, contest, compete(team, contest, bench.options.iterations), put));
   }
 }
 
