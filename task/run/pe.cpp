@@ -182,23 +182,12 @@ bool Pe::pace() noexcept {
   return !*stopped_;
 }
 
-// Looks on for about a microsecond, since a sleep and the wake-up from it take longer. Where that
-// finds nothing, as with more PEs than cores, it is done for ever shorter times, but in full now
-// and then. True: something has come.
-bool Pe::spin() noexcept {
-  for (std::uint32_t i = 0; i < spins_; ++i)
-    if (look()) {
-      spins_ = kSpins;
-      return true;
-    }
-  spins_ = sleeps_ % kSleepsToSpin == 0 ? kSpins : spins_ / 2;
-  return false;
-}
-
 // Nothing is here. Whoever brings something from now on sees that this PE sleeps, or it does not
 // fall asleep (inbox.hpp, process_queue.hpp).
 void Pe::idle() noexcept {
-  if (spin()) return;
+  for (std::uint32_t i = 0; i < spin_.looks(); ++i)
+    if (look()) return spin_.found();
+  spin_.missed();
   pool_.flush();
   if (calls_.begin_idle() && (!inbox_.empty() || !priorities_.empty() || *stopped_)) return;
   std::int64_t most_us = calls_.sleep_us(shared_.clock.now_ns());

@@ -31,6 +31,7 @@
 #include "task/run/outsiders.hpp"
 #include "task/run/presence.hpp"
 #include "task/run/sibling_watch.hpp"
+#include "task/run/spin_length.hpp"
 
 namespace photon::task {
 
@@ -188,15 +189,12 @@ class Pe : public Presence {
   static constexpr std::int64_t kMostBetweenLooksNs = 20'000;
   static constexpr std::uint32_t kProcessTurn = 64;
   static constexpr std::int64_t kWatchUs = 200;
-  static constexpr std::uint32_t kSpins = 64;  // looks before a sleep: about a microsecond
-  static constexpr std::uint64_t kSleepsToSpin = 16;
 
   Message* next() noexcept;
   Message* first_come() noexcept;
   Message* prioritized() noexcept;
   bool look() noexcept;
   bool pace() noexcept;
-  bool spin() noexcept;
   void idle() noexcept;
   // True: it was a task of the program.
   bool dispatch(Message& message) noexcept;
@@ -216,7 +214,7 @@ class Pe : public Presence {
   std::uint32_t until_look_ = 0;     // tasks
   std::uint32_t between_looks_ = 1;  // as many as take 20 us, at most 16
   std::int64_t looked_at_ns_ = 0;
-  std::uint32_t spins_ = kSpins;
+  SpinLength spin_;
   std::uint32_t fifo_run_ = 0;  // tasks without priority in a row
   std::uint32_t process_turn_ = 0;
   bool* stopped_ = nullptr;    // of the innermost run
