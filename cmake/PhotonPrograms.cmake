@@ -84,6 +84,8 @@ function(photon_program kind name sources)
   endif()
   if(name STREQUAL "photon-perf")
     photon_perf_fabric(${target} ${PROJECT_SOURCE_DIR}/tools/photon-perf)
+    find_package(Boost REQUIRED COMPONENTS context)  # the limit of task-switch
+    target_link_libraries(${target} PRIVATE Boost::context)
   endif()
   target_link_libraries(${target} PRIVATE Threads::Threads)
   add_dependencies(programs ${target})

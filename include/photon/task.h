@@ -8,7 +8,8 @@
  *
  * A PE is a thread. Process p of a job of k PEs each has the PEs p * k to p * k + k - 1, and all
  * processes have equally many. Every call but ph_task_start() names the PE of the calling thread,
- * and no other thread may make it. Handlers run in ph_task_run() and nowhere else.
+ * and no other thread may make it: sends, runs and stops say PH_ERR_STATE there. Handlers run in
+ * ph_task_run() and nowhere else.
  *
  * Order: from one PE to another, messages of at most `am_carried_max` bytes (with the 8 bytes of
  *        their head) that ph_task_send() and ph_task_send_copy() took are met in the order of the
@@ -55,6 +56,9 @@ typedef void (*ph_task_handler)(ph_task_pe *pe, ph_task_message *message, void *
 /** What a PE's thread runs; see ph_task_start(). */
 typedef void (*ph_task_main)(ph_task_pe *pe, void *user);
 
+/** ph_task_config.guards. */
+enum { PH_TASK_GUARDS_ON = 0, PH_TASK_GUARDS_OFF = 1 };
+
 /** What ph_task_start() takes. Zero what you do not use. */
 typedef struct ph_task_config {
   size_t size;             /**< sizeof(ph_task_config) of the caller. */
@@ -64,10 +68,16 @@ typedef struct ph_task_config {
   uint32_t fifo_most;      /**< Tasks without a priority in a row while one with a priority waits;
                                 0: 64. */
   uint64_t pool_bytes;     /**< Most bytes of large free blocks that a PE keeps; 0: 64 MiB. */
+  uint64_t arena_bytes;    /**< Most memory of ph_alloc() for messages of this process, each slab
+                                of 256 KiB and each larger block one registration; the heap has
+                                the rest. 0: 256 MiB. */
   uint64_t cache_bytes;    /**< Most bytes of registrations that a PE keeps (ph_task_keep()); 0:
                                 1 GiB. */
   ph_task_main main;       /**< Of the PEs of ranks 1 upward; may be null for one PE. */
   void *user;              /**< Of `main`. */
+  uint64_t stack_bytes;    /**< Of a thread; 0: 64 KiB, else PH_TASK_STACK_LEAST_BYTES or more. */
+  uint32_t guards;         /**< PH_TASK_GUARDS_ON: a page below each stack that must not be touched;
+                                or PH_TASK_GUARDS_OFF. */
 } ph_task_config;
 
 /** Who a PE is. */
@@ -101,7 +111,8 @@ typedef struct ph_task_counts {
  *            new thread that runs `main`; when that has returned, the PE serves its peers until the
  *            end. A PE owns a lane of the context, from number 0x54000000 on; lane 0 and its ids
  *            stay the program's.
- * Ownership: a context that the program brings stays its own: it finalizes it after the end.
+ * Ownership: a context that the program brings stays its own: it finalizes it after the end, for
+ *            messages lie in its memory.
  * Status:    PH_ERR_CONFIG (processes differ in their number of PEs; too few lanes, which the words
  *            name as `max_lanes`; a context with am=threaded), PH_ERR_ARGUMENT, PH_ERR_MEMORY,
  *            PH_ERR_SYSTEM, as ph_context_create(). *pe is null then, and *error (may be null)
@@ -126,7 +137,10 @@ PH_API ph_status ph_task_shape(const ph_task_pe *pe, ph_task_place *shape);
 /** Fills *counts. PH_ERR_ARGUMENT. */
 PH_API ph_status ph_task_counters(const ph_task_pe *pe, ph_task_counts *counts);
 
-/** The latest error of this PE; status PH_OK if none. */
+/**
+ * The latest error of this PE; status PH_OK if none. In a thread that is not the PE's: the latest
+ * of the calls that were refused for that.
+ */
 PH_API void ph_task_error(const ph_task_pe *pe, ph_error *error);
 
 /**
@@ -234,11 +248,14 @@ PH_API ph_status ph_task_enqueue_node(ph_task_pe *pe, ph_task_message *message,
 /**
  * Run tasks: `count` of them; 0: until nothing is left to do here; below 0: until ph_task_stop().
  * Effect:  an idle PE sleeps. Runs may be nested, in handlers. *ran (may be null): how many.
- * Status:  PH_OK, PH_ERR_ARGUMENT.
+ * Status:  PH_OK, PH_ERR_ARGUMENT, PH_ERR_STATE (ph_task_exit() has ended the job's runs).
  */
 PH_API ph_status ph_task_run(ph_task_pe *pe, int64_t count, uint64_t *ran);
 
-/** The innermost ph_task_run() returns when the task that runs now has returned. */
+/**
+ * The innermost ph_task_run() returns when the task that runs now has returned.
+ * Status:  PH_ERR_ARGUMENT, PH_ERR_STATE (none is under way).
+ */
 PH_API ph_status ph_task_stop(ph_task_pe *pe);
 
 #ifdef __cplusplus
@@ -246,5 +263,8 @@ PH_API ph_status ph_task_stop(ph_task_pe *pe);
 #endif
 
 #include "task_buffer.h"
+#include "task_collect.h" /* the rest of it, which needs what stands above */
+#include "task_send.h"
+#include "task_thread.h"
 
 #endif

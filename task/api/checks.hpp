@@ -7,6 +7,7 @@
 #include <photon/task.h>
 
 #include "task/run/pe.hpp"
+#include "task/run/sends.hpp"
 
 namespace photon::task {
 
@@ -25,6 +26,27 @@ inline ph_task_message* handle(Message* message) noexcept {
 
 // Why a message that is_held() refuses is none: the words, and the status.
 [[gnu::cold]] ph_status refuse(Pe& pe, const char* call, const ph_task_message* message) noexcept;
+
+// Whether the calling thread is that of the PE; the words, if not.
+inline bool is_here(Pe& pe, const char* call) noexcept {
+  if (pe.is_here()) [[likely]]
+    return true;
+  static_cast<void>(pe.shared().outsiders.refuse(call, pe.number()));
+  return false;
+}
+
+// Words for what a send ran into.
+[[gnu::cold]] ph_status tell_failed(Pe& pe, const char* call, ph_status status) noexcept;
+inline ph_status told(Pe& pe, const char* call, ph_status status) noexcept {
+  if (status == PH_OK) [[likely]]
+    return status;
+  return tell_failed(pe, call, status);
+}
+[[gnu::cold]] ph_status no_pe(Pe& pe, const char* call, std::uint32_t to) noexcept;
+// Checks a priority of the program and fills all of *turn but its place of queue; or the words, and
+// PH_ERR_ARGUMENT.
+ph_status read_priority(Pe& pe, const char* call, const ph_task_priority* priority,
+                        Turn& turn) noexcept;
 
 inline bool is_held(const ph_task_message* message) noexcept {
   if (message == nullptr) return false;

@@ -5,6 +5,7 @@ using photon::task::Chunk;
 using photon::task::chunk_of;
 using photon::task::handle;
 using photon::task::is_held;
+using photon::task::is_here;
 using photon::task::Mark;
 using photon::task::Message;
 using photon::task::of;
@@ -29,6 +30,7 @@ ph_status refuse(Pe& pe, const char* call, const ph_task_message* message) noexc
 ph_status ph_task_alloc(ph_task_pe* pe, uint64_t size_bytes, ph_task_message** message) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_alloc")) return PH_ERR_STATE;
   if (message == nullptr) return one.fail(PH_ERR_ARGUMENT, "ph_task_alloc: message is null");
   *message = handle(one.pool().alloc(size_bytes));
   if (*message != nullptr) [[likely]]
@@ -47,6 +49,7 @@ ph_status ph_task_retain(ph_task_pe* pe, ph_task_message* message) {
 ph_status ph_task_free(ph_task_pe* pe, ph_task_message* message) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   if (message == nullptr) return PH_OK;
+  if (!is_here(of(pe), "ph_task_free")) return PH_ERR_STATE;
   if (!is_held(message)) return refuse(of(pe), "ph_task_free", message);
   if (of(pe).pool().free(of(message)) != Pool::Freed::unheld) return PH_OK;
   return of(pe).fail(PH_ERR_STATE, "ph_task_free: nobody holds a reference to the message");

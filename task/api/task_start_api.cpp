@@ -8,6 +8,7 @@
 
 using photon::task::Crew;
 using photon::task::handle;
+using photon::task::is_here;
 using photon::task::of;
 using photon::task::Pe;
 
@@ -29,6 +30,10 @@ ph_status start(const ph_task_config* config, ph_task_pe** pe, ph_error& error) 
     return refused(error, "ph_task_start: more than 254 PEs of one process");
   if (config->pes > 1 && config->main == nullptr)
     return refused(error, "ph_task_start: several PEs, and no main for the others");
+  if (config->stack_bytes != 0 && config->stack_bytes < PH_TASK_STACK_LEAST_BYTES)
+    return refused(error, "ph_task_start: stack_bytes is less than 16,384");
+  if (config->guards > PH_TASK_GUARDS_OFF)
+    return refused(error, "ph_task_start: guards is neither on nor off");
   try {
     Crew* crew = photon::task::start(*config, error);
     if (crew == nullptr) return error.status;
@@ -52,6 +57,7 @@ ph_status ph_task_start(const ph_task_config* config, ph_task_pe** pe, ph_error*
 ph_status ph_task_end(ph_task_pe* pe) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_end")) return PH_ERR_STATE;
   if (one.rank() != 0)
     return one.fail(PH_ERR_STATE,
                     "ph_task_end: PE %u is not the first of its process: return "
@@ -85,12 +91,15 @@ ph_status ph_task_counters(const ph_task_pe* pe, ph_task_counts* counts) {
 }
 
 void ph_task_error(const ph_task_pe* pe, ph_error* error) {
-  if (pe != nullptr && error != nullptr) *error = of(pe).error();
+  if (pe == nullptr || error == nullptr) return;
+  const Pe& one = of(pe);
+  *error = one.is_here() ? one.error() : one.shared().outsiders.error();
 }
 
 ph_status ph_task_register(ph_task_pe* pe, ph_task_handler handler, void* user, uint32_t* number) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_register")) return PH_ERR_STATE;
   if (handler == nullptr || number == nullptr)
     return one.fail(PH_ERR_ARGUMENT, "ph_task_register: handler or number is null");
   auto& handlers = one.handlers();
@@ -108,5 +117,6 @@ ph_status ph_task_register(ph_task_pe* pe, ph_task_handler handler, void* user, 
 
 ph_status ph_task_agree(ph_task_pe* pe) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
+  if (!is_here(of(pe), "ph_task_agree")) return PH_ERR_STATE;
   return of(pe).shared().crew->agree(of(pe));
 }

@@ -42,11 +42,11 @@ Message* make_turn(Buffers& buffers, const Operation& operation, const EndName& 
 
 // Over without a done of the other side.
 void end_asked(Buffers& buffers, const EndName& name, ph_status status) noexcept {
-  Message* record = buffers.underway.take(name);
+  Message* record = buffers.underway.end(name);
   Operation& operation = operation_of(*record);
   operation.status = status;
   operation.moved_bytes = 0;
-  buffers.pe.count_created(1);
+  buffers.pe.balance().created += 1;
   tell_own(buffers, *record);
 }
 
@@ -87,11 +87,11 @@ void refuse(Buffers& buffers, Handle* own, const Turn& turn, ph_status status) n
                      .generation = turn.generation,
                      .rank = static_cast<std::uint8_t>(asker % pes),
                      .says = EndName::Says::turned};
-  pe.machine().count_sent(asker / pes);
+  ++pe.machine().rdma().dones[asker / pes];
   tell_far(buffers, asker, {.id = id_of(name), .moved_bytes = 0, .status = status, .zero = 0});
   if (own == nullptr) return;
   const std::uint32_t side = turn.verb == Verb::get ? PH_TASK_SOURCE : PH_TASK_DESTINATION;
-  pe.count_created(1);
+  pe.balance().created += 1;
   const std::uint64_t id = id_of(turn.asked, side, pes);
   Message& made =
       must_make_told(buffers, {.id = id, .moved_bytes = 0, .status = status, .zero = 0});
@@ -110,6 +110,7 @@ ph_status ask(Buffers& buffers, Handle& own, Message& record) noexcept {
   }
   EndName name{};
   if (!buffers.underway.add(record, EndName::Says::turned, name)) return PH_ERR_MEMORY;
+  operation.local = id_of(name);
   Message* message = make_turn(buffers, operation, name);
   ph_status status = PH_ERR_MEMORY;
   if (message != nullptr) status = buffers.pe.machine().send(*message, operation.other_process);

@@ -36,6 +36,7 @@ ph_status Machine::close() noexcept {
 ph_status Machine::open(ph_context* lane) noexcept {
   try {
     peers_.resize(ph_size_of(lane));
+    rdma_.dones.resize(ph_size_of(lane));
     targets_.reserve(ph_size_of(lane));
   } catch (...) {
     return PH_ERR_MEMORY;
@@ -163,10 +164,12 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
     if (is_for_later(status)) break;
     peer.first = next;
     moved = true;
-    if (status == PH_OK)
+    if (status == PH_OK) {
       sent(message);
-    else
-      drop(message);
+      continue;
+    }
+    if (!is_lost(status)) peer.returned += weight(message.wire, false);
+    drop(message);
   }
   return moved;
 }
@@ -181,7 +184,7 @@ bool Machine::take_ends() noexcept {
     if (end.kind == 0) return i != 0;
     if (end.kind == PH_REMOTE) ++peers_[end.peer].arrived;
     if (end.kind == PH_REMOTE || end.id >> kAddressBits != 0) {
-      if (ends_.taken != nullptr) ends_.taken(ends_.user, end);
+      if (rdma_.taken != nullptr) rdma_.taken(rdma_.user, end);
       continue;
     }
     if (end.status != PH_OK) ++dropped_;
@@ -196,7 +199,7 @@ bool Machine::progress() noexcept {
   const std::uint64_t arrived = arrived_;
   bool moved = take_ends();
   if (!targets_.empty()) moved |= send_waiting();
-  if (watch_us_ != 0) moved |= ends_.looked(ends_.user, moved || arrived != arrived_);
+  if (rdma_.watch_us != 0) moved |= rdma_.looked(rdma_.user, moved || arrived != arrived_);
   return moved || arrived != arrived_;
 }
 
@@ -204,14 +207,16 @@ bool Machine::progress() noexcept {
 // to wait for, and the core is theirs.
 void Machine::wait(std::int64_t timeout_us) noexcept {
   if (has_waiting() && timeout_us > kWhileWaitingUs) timeout_us = kWhileWaitingUs;
-  if (watch_us_ != 0 && timeout_us > watch_us_) timeout_us = watch_us_;
+  if (rdma_.watch_us != 0 && timeout_us > rdma_.watch_us) timeout_us = rdma_.watch_us;
   const ph_query ends{PH_ANY_RANK, PH_EITHER, nullptr};
-  if (ph_wait(lane_, ends, timeout_us) >= 0) return;
+  const ph_status status = ph_wait(lane_, ends, timeout_us);
+  if (status >= 0) return;
+  is_ended_ |= status == PH_ERR_STATE;
   std::this_thread::yield();
 }
 
 ph_status Machine::on_message(void* user, const ph_am_message* came, ph_am_landing* landing) {
-  Machine& self = *static_cast<Machine*>(user);
+  Machine& self = here(user);
   if (came->payload_bytes < sizeof(WireWord)) return PH_ERR_PROTOCOL;
   const std::uint64_t body_bytes = came->payload_bytes - sizeof(WireWord);
   if (body_bytes > SizeClass::kMostBytes - kFrontBytes) return PH_ERR_PROTOCOL;  // it lies
@@ -227,15 +232,17 @@ ph_status Machine::on_message(void* user, const ph_am_message* came, ph_am_landi
   landing->buffer_bytes = came->payload_bytes;
   landing->done = on_landed;
   landing->argument = message;
-  // The landing knows its message, and the message its machine.
-  message->link = reinterpret_cast<std::uintptr_t>(&self);
+  // The landing knows its message, and the message the machine of the lane.
+  message->link = reinterpret_cast<std::uintptr_t>(user);
   return PH_OK;
 }
 
 ph_status Machine::on_landed(void* user, const ph_am_message* came, const ph_am_part* part) {
   Message& message = *static_cast<Message*>(user);
-  Machine& self = *reinterpret_cast<Machine*>(static_cast<std::uintptr_t>(message.link));
+  Machine& self = here(reinterpret_cast<void*>(static_cast<std::uintptr_t>(message.link)));
   if (part->status == PH_OK) return self.arrive(message, came->source);
+  ++self.peers_[came->source].arrived;  // waves are too short for a landing of their own
+  ++self.refused_;
   self.drop(message);
   return PH_OK;
 }

@@ -6,10 +6,13 @@
 //         no room, or others wait --> waits for its target, in order -- progress() --> as above
 //   come: in the ring --> copied to a block of the pool --> arrived
 //         larger --> a block is its landing -- all is there --> arrived
+//         refused, or its landing failed --> dropped
 //
+// What comes is of the machine of the thread that makes the lane move: its own, or one that visits
+// the lane while its owner is busy (`here`). So blocks and counts stay those of one thread.
 // Invariant: what waits for a target was sent before whatever is sent to it from now on. A lent
 // message is of nobody else until its local id, which is its address, was probed; that comes once.
-// Owner: the PE, whose thread makes every call but wake(). No other thread serves its lane.
+// Owner: the PE, whose thread makes every call but wake() and visit().
 #pragma once
 
 #include <photon/photon.h>
@@ -25,15 +28,21 @@ namespace photon::task {
 struct Receiver {
   void (*arrived)(void* user, Message& message) noexcept;
   void* user;
+  // The machine of the thread that runs; null: the lane has one thread.
+  class Machine& (*here)(void* user) noexcept = nullptr;
 };
 
-// Who hears of operations on buffers (task/machine/rdma.hpp). Runs in progress().
-struct Ends {
-  // Of each id of an operation, local or remote.
-  void (*taken)(void* user, const ph_u64_completion& end) noexcept;
-  // After a look while watch() is on; `found`: it has found something. True: something was moved.
-  bool (*looked)(void* user, bool found) noexcept;
-  void* user;
+// What a lane has of operations on buffers (task/machine/rdma.hpp), set by who issues them.
+struct Rdma {
+  // Both run in progress(). Of each id of an operation, local or remote; null: nobody hears of it.
+  void (*taken)(void* user, const ph_u64_completion& end) noexcept = nullptr;
+  // After a look while `watch_us` is not 0; `found`: it has found something. True: something was
+  // moved.
+  bool (*looked)(void* user, bool found) noexcept = nullptr;
+  void* user = nullptr;
+  std::int64_t watch_us = 0;         // the longest sleep, while something is to be looked after
+  std::uint64_t issued = 0;          // operations that are not over
+  std::vector<std::uint64_t> dones;  // for each process, counted as they are issued or refused
 };
 
 struct MachineConfig {
@@ -74,22 +83,27 @@ class Machine {
   // Until something may have come, wake() was called, or the time is over.
   void wait(std::int64_t timeout_us) noexcept;
   void wake() noexcept { static_cast<void>(ph_wake(lane_)); }
+  // By the thread of another machine, whose owner seems to be busy: takes what has come, if nobody
+  // is inside. True: something had come.
+  bool visit() noexcept { return ph_am_poll(lane_, PH_AM_VISIT) == PH_OK; }
+  // Nothing can be sent any more: the program has finalized the context.
+  bool is_ended() const noexcept { return is_ended_; }
 
   bool has_waiting() const noexcept { return !targets_.empty(); }
-  bool has_lent() const noexcept { return lent_ != 0; }
-  // Before anything comes.
-  void set_ends(const Ends& ends) noexcept { ends_ = ends; }
-  // Operations that are issued and not over, beside what is lent.
-  void lend() noexcept { ++lent_; }
-  void end_loan() noexcept { --lent_; }
-  // Something is to be looked after, so a sleep lasts for at most so long; 0: it is not.
-  void watch(std::int64_t most_us) noexcept { watch_us_ = most_us; }
+  bool has_lent() const noexcept { return lent_ != 0 || rdma_.issued != 0; }
+  // Of operations on buffers, for those who issue them.
+  Rdma& rdma() noexcept { return rdma_; }
   std::uint64_t waited() const noexcept { return waited_; }
   std::uint64_t dropped() const noexcept { return dropped_; }
-  // Messages and dones that were accepted for a process, and those that came of it; but for waves.
-  void count_sent(ph_rank process) noexcept { ++peers_[process].sent; }
-  std::uint64_t sent_to(ph_rank process) const noexcept { return peers_[process].sent; }
+  // Counts for quiescence, of messages but for waves, and of dones: those that were accepted for a
+  // process, those of them that could not be posted later on, and those that came of it. What came
+  // and found no way to its landing has arrived, and is over at once: it is among the refused ones.
+  std::uint64_t sent_to(ph_rank process) const noexcept {
+    return peers_[process].sent + rdma_.dones[process];
+  }
+  std::uint64_t returned_of(ph_rank process) const noexcept { return peers_[process].returned; }
   std::uint64_t arrived_of(ph_rank process) const noexcept { return peers_[process].arrived; }
+  std::uint64_t refused() const noexcept { return refused_; }
 
   // Says why, and ends the process: for a task that would be lost.
   [[noreturn]] static void die(const char* format, ...) noexcept
@@ -105,12 +119,18 @@ class Machine {
     Message* first = nullptr;  // what waits for it, by the links of the messages
     Message* last = nullptr;
     std::uint64_t sent = 0;  // counted messages
+    std::uint64_t returned = 0;
     std::uint64_t arrived = 0;
   };
 
   static ph_status on_message(void* user, const ph_am_message* came, ph_am_landing* landing);
   static ph_status on_landed(void* user, const ph_am_message* came, const ph_am_part* part);
 
+  static Machine& here(void* user) noexcept {
+    Machine& self = *static_cast<Machine*>(user);
+    const Receiver& receiver = self.config_.receiver;
+    return receiver.here == nullptr ? self : receiver.here(receiver.user);
+  }
   // A done was counted when its operation was issued or refused.
   static std::uint64_t weight(const WireWord& wire, bool is_sent) noexcept {
     return wire.kind == Kind::wave || (wire.kind == Kind::done && is_sent) ? 0 : 1;
@@ -138,8 +158,7 @@ class Machine {
   ph_status arrive(Message& message, ph_rank process) noexcept;
 
   MachineConfig config_;
-  Ends ends_{};  // nobody, if empty
-  std::int64_t watch_us_ = 0;
+  Rdma rdma_;
   ph_context* lane_ = nullptr;
   std::vector<Peer> peers_;       // each process
   std::vector<ph_rank> targets_;  // those for which something waits; room for all
@@ -147,6 +166,8 @@ class Machine {
   std::uint64_t waited_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t arrived_ = 0;
+  bool is_ended_ = false;
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace photon::task

@@ -40,9 +40,13 @@ enum class Kind : std::uint8_t {
   part,   // of a reduction
   done,   // an operation on a buffer is over
   turn,   // the other side is to issue an operation
-  group   // who belongs to a group
+  group,  // who belongs to a group
+  many,   // several messages in one
+  exit,   // all runs of its PE are to end
+  abort   // the process is to end; met where it arrives, in no queue
 };
-inline constexpr std::size_t kKinds = 8;
+inline constexpr std::size_t kKinds = 11;
+inline constexpr std::size_t kMostAbortBytes = 200;  // of the words of an abort
 
 // The only 8 bytes of a message, beside its body, that travel.
 struct WireWord {

@@ -8,12 +8,12 @@ namespace photon::task {
 
 namespace {
 
-void* take(void* /*user*/, std::size_t size_bytes) noexcept {
-  return ::operator new(size_bytes, std::align_val_t{kLineBytes}, std::nothrow);
+Piece take(void* /*user*/, std::size_t size_bytes) noexcept {
+  return {::operator new(size_bytes, std::align_val_t{kLineBytes}, std::nothrow), Origin::heap};
 }
 
-void give(void* /*user*/, void* base, std::size_t /*size_bytes*/) noexcept {
-  ::operator delete(base, std::align_val_t{kLineBytes});
+void give(void* /*user*/, const Piece& piece, std::size_t /*size_bytes*/) noexcept {
+  ::operator delete(piece.base, std::align_val_t{kLineBytes});
 }
 
 }  // namespace

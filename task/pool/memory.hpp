@@ -1,16 +1,23 @@
-// Where pools take their memory: two functions, so that slabs can come from ph_alloc(), from the
-// heap, or from a test.
-// Owner: whoever made it; it outlives the pools.
+// Where pools take their memory: two functions, so that slabs can come from ph_alloc()
+// (registered_memory.hpp), from the heap, or from a test. Owner: whoever made it; it outlives the
+// pools.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace photon::task {
 
+enum class Origin : std::uint8_t { heap, arena };
+
+struct Piece {
+  void* base;  // at a multiple of 64; null: there is none
+  Origin origin;
+};
+
 struct Memory {
-  // At a multiple of 64; null: there is none.
-  void* (*take)(void* user, std::size_t size_bytes) noexcept;
-  void (*give)(void* user, void* base, std::size_t size_bytes) noexcept;
+  Piece (*take)(void* user, std::size_t size_bytes) noexcept;
+  void (*give)(void* user, const Piece& piece, std::size_t size_bytes) noexcept;
   void* user;
 };
 

@@ -33,7 +33,7 @@ Message* Pool::refill(unsigned size_class) noexcept {
 }
 
 Message* Pool::make_large(unsigned size_class) noexcept {
-  Piece* piece = take_piece(sizeof(Piece) + SizeClass::size_of(size_class));
+  Taken* piece = take_piece(sizeof(Taken) + SizeClass::size_of(size_class));
   return piece == nullptr ? nullptr : &shape(piece + 1, size_class);
 }
 
@@ -41,7 +41,7 @@ Message* Pool::make_large(unsigned size_class) noexcept {
 Message* Pool::carve(unsigned size_class) noexcept {
   const std::uint64_t bytes = SizeClass::size_of(size_class);
   if (slab_bytes_ < bytes) {
-    Piece* piece = take_piece(kSlabBytes);
+    Taken* piece = take_piece(kSlabBytes);
     if (piece == nullptr) return nullptr;
     while (slab_bytes_ >= SizeClass::kLeastBytes) {
       const unsigned rest = SizeClass::within(slab_bytes_);
@@ -52,7 +52,7 @@ Message* Pool::carve(unsigned size_class) noexcept {
       slab_bytes_ -= SizeClass::size_of(rest);
     }
     slab_ = reinterpret_cast<std::byte*>(piece + 1);
-    slab_bytes_ = kSlabBytes - sizeof(Piece);
+    slab_bytes_ = kSlabBytes - sizeof(Taken);
   }
   Message& message = shape(slab_, size_class);
   slab_ += bytes;
@@ -73,21 +73,21 @@ Message& Pool::shape(void* at, unsigned size_class) noexcept {
   return *new (&chunk + 1) Message{};
 }
 
-Pool::Piece* Pool::take_piece(std::uint64_t size_bytes) noexcept {
-  void* base = memory_.take(memory_.user, size_bytes);
-  if (base == nullptr) return nullptr;
+Pool::Taken* Pool::take_piece(std::uint64_t size_bytes) noexcept {
+  const Piece taken = memory_.take(memory_.user, size_bytes);
+  if (taken.base == nullptr) return nullptr;
   taken_bytes_ += size_bytes;
-  auto* piece = new (base) Piece{pieces_.next, &pieces_, size_bytes};
+  auto* piece = new (taken.base) Taken{pieces_.next, &pieces_, size_bytes, taken.origin};
   pieces_.next->before = piece;
   pieces_.next = piece;
   return piece;
 }
 
-void Pool::give_piece(Piece* piece) noexcept {
+void Pool::give_piece(Taken* piece) noexcept {
   piece->before->next = piece->next;
   piece->next->before = piece->before;
   taken_bytes_ -= piece->size_bytes;
-  memory_.give(memory_.user, piece, piece->size_bytes);
+  memory_.give(memory_.user, {piece, piece->origin}, piece->size_bytes);
 }
 
 // Blocks of other sizes, which the program may not need any more, make room for this one.
@@ -95,7 +95,7 @@ void Pool::keep_large(Message& message, Chunk& chunk) noexcept {
   const unsigned size_class = chunk.size_class;
   const std::uint64_t bytes = SizeClass::size_of(size_class);
   while (kept_bytes_ + bytes > kept_limit_)
-    if (!drop_other(size_class)) return give_piece(reinterpret_cast<Piece*>(&chunk) - 1);
+    if (!drop_other(size_class)) return give_piece(reinterpret_cast<Taken*>(&chunk) - 1);
   message.link = name_of(lists_[size_class]);
   lists_[size_class] = &message;
   kept_bytes_ += bytes;
@@ -107,7 +107,7 @@ bool Pool::drop_other(unsigned size_class) noexcept {
     if (other == size_class || message == nullptr) continue;
     lists_[other] = named(message->link);
     kept_bytes_ -= SizeClass::size_of(other);
-    give_piece(reinterpret_cast<Piece*>(&chunk_of(*message)) - 1);
+    give_piece(reinterpret_cast<Taken*>(&chunk_of(*message)) - 1);
     return true;
   }
   return false;

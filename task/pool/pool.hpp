@@ -96,10 +96,11 @@ class Pool {
   static constexpr std::uint64_t kChainBytes = std::uint64_t{64} << 10;
 
   // In front of a slab, and of each large block.
-  struct alignas(kLineBytes) Piece {
-    Piece* next;
-    Piece* before;
+  struct alignas(kLineBytes) Taken {
+    Taken* next;
+    Taken* before;
     std::uint64_t size_bytes;
+    Origin origin;
   };
   struct Chain {
     Message* newest = nullptr;
@@ -133,8 +134,8 @@ class Pool {
   Message* make_large(unsigned size_class) noexcept;
   Message* carve(unsigned size_class) noexcept;
   Message& shape(void* at, unsigned size_class) noexcept;
-  Piece* take_piece(std::uint64_t size_bytes) noexcept;
-  void give_piece(Piece* piece) noexcept;
+  Taken* take_piece(std::uint64_t size_bytes) noexcept;
+  void give_piece(Taken* piece) noexcept;
   void keep_large(Message& message, Chunk& chunk) noexcept;
   bool drop_other(unsigned size_class) noexcept;
   void send_home(Message& message, const Chunk& chunk) noexcept;
@@ -146,7 +147,7 @@ class Pool {
   Memory memory_;
   Returns& returns_;
   std::vector<Chain> chains_;  // for each sibling
-  Piece pieces_{};             // a ring of all that was taken from the memory
+  Taken pieces_{};             // a ring of all that was taken from the memory
   std::byte* slab_ = nullptr;  // what is left of the last one
   std::uint64_t slab_bytes_ = 0;
   std::uint64_t kept_limit_;

@@ -22,6 +22,12 @@ class Inbox {
   bool push(Message& message) noexcept { return pushed_.push(name_of(&message)); }
 
   void push_own(Message& message) noexcept { append(&message, &message); }
+  // A chain by its links, before all that is in the list.
+  void push_first(Message& oldest, Message& newest) noexcept {
+    newest.link = name_of(first_);
+    if (first_ == nullptr) last_ = &newest;
+    first_ = &oldest;
+  }
   // False: nothing had been pushed.
   bool take() noexcept {
     const std::uint64_t newest = pushed_.take();

@@ -8,6 +8,17 @@
 // and a pusher adds a message and chooses a sleeper under it. So either the PE sees the message, or
 // the pusher sees the PE, and then ph_wake() ends its next ph_wait() if it has not begun that yet.
 // `size_`, which is read without the lock, only spares a PE the lock where there is nothing.
+//
+// One of those that sleep keeps watch while others are awake: it sleeps for short times only, and
+// looks after the lanes of those that are busy.
+//
+//   nobody -- begin_sleep(), others are awake --> this one watches
+//   nobody -- another one rises, or ends its watch or its serving --> a sleeper, which is woken
+//   one watches -- end_watch(): it runs a task --> nobody, and as above
+//               -- begin_sleep() by it, nobody is awake --> nobody
+//
+// Argument that no busy PE is left alone: whoever wakes up while nobody watches wakes a sleeper,
+// under the same lock under which a watcher finds that nobody is awake. The sleeper then watches.
 // Owner: the process. Threads: all of its PEs.
 #pragma once
 
@@ -25,7 +36,12 @@ class ProcessQueue {
  public:
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
-  explicit ProcessQueue(std::uint32_t pes) { sleepers_.reserve(pes); }
+  enum class Rest : std::uint8_t { none, sleep, watch };
+
+  // `watches`: what comes by the lane of a busy PE may be for others.
+  ProcessQueue(std::uint32_t pes, bool watches) : pes_(pes), watches_(watches) {
+    sleepers_.reserve(pes);
+  }
 
   // The PE to be woken, or kNobody.
   std::uint32_t push(Message& message) noexcept {
@@ -71,16 +87,41 @@ class ProcessQueue {
     return &message;
   }
 
-  // False: there is a message. Else the PE may sleep until end_sleep().
-  bool begin_sleep(std::uint32_t rank) noexcept {
+  // none: there is a message. Else the PE may sleep until end_sleep(), or keep watch.
+  Rest begin_sleep(std::uint32_t rank) noexcept {
     const std::scoped_lock lock(mutex_);
-    if (first_ != nullptr || !priorities_.empty()) return false;
+    if (first_ != nullptr || !priorities_.empty()) return Rest::none;
     sleepers_.push_back(rank);
-    return true;
+    if (!watches_ || (watcher_ != kNobody && watcher_ != rank)) return Rest::sleep;
+    const bool is_anybody_awake = sleepers_.size() + serving_ < pes_;
+    watcher_ = is_anybody_awake ? rank : kNobody;
+    return is_anybody_awake ? Rest::watch : Rest::sleep;
   }
-  void end_sleep(std::uint32_t rank) noexcept {
+  // Whether this one watches now, and the PE to be woken, so that it does, or kNobody.
+  struct Risen {
+    std::uint32_t to_wake;
+    bool watches;
+  };
+  Risen end_sleep(std::uint32_t rank) noexcept {
     const std::scoped_lock lock(mutex_);
     std::erase(sleepers_, rank);
+    return {choose_watcher(), watcher_ == rank};
+  }
+  // By the watcher, which has a task to run. The PE to be woken, as above.
+  std::uint32_t end_watch() noexcept {
+    const std::scoped_lock lock(mutex_);
+    watcher_ = kNobody;
+    return choose_watcher();
+  }
+  // A PE serves its lane itself, and runs nothing, until end_serving(). The PE to be woken.
+  void begin_serving() noexcept {
+    const std::scoped_lock lock(mutex_);
+    ++serving_;
+  }
+  std::uint32_t end_serving() noexcept {
+    const std::scoped_lock lock(mutex_);
+    --serving_;
+    return choose_watcher();
   }
 
  private:
@@ -93,12 +134,20 @@ class ProcessQueue {
     sleepers_.pop_back();
     return rank;
   }
+  std::uint32_t choose_watcher() noexcept {
+    if (!watches_ || watcher_ != kNobody) return kNobody;
+    return watcher_ = choose();
+  }
 
+  const std::uint32_t pes_;
+  const bool watches_;
   std::mutex mutex_;
   Message* first_ = nullptr;
   Message* last_ = nullptr;
   PriorityQueue priorities_;
   std::vector<std::uint32_t> sleepers_;
+  std::uint32_t watcher_ = kNobody;
+  std::uint32_t serving_ = 0;  // PEs
   // Set under the lock.
   alignas(kLineBytes) sync::Hint<sync::HardwarePolicy, std::uint64_t> size_;
   sync::Hint<sync::HardwarePolicy, std::uint64_t> prioritized_;

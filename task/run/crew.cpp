@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 
 namespace photon::task {
 
@@ -26,15 +27,19 @@ ph_status Crew::take(std::vector<ph_context*>& lanes) noexcept {
   for (std::uint32_t rank = 0; rank < shared_->pes; ++rank) {
     const ph_status status = pes_[rank]->machine().open(lanes[rank]);
     if (status != PH_OK) return status;
+    shared_->shares[rank].open(lanes[rank]);
     lanes[rank] = nullptr;
   }
   return PH_OK;
 }
 
 ph_status Crew::launch(ph_task_main main, void* user) noexcept {
+  pes_[0]->settle();
   try {
     for (std::uint32_t rank = 1; rank < shared_->pes; ++rank)
       threads_.emplace_back([this, rank, main, user] { work(*pes_[rank], main, user); });
+  } catch (const std::bad_alloc&) {
+    return PH_ERR_MEMORY;
   } catch (const std::exception&) {
     return PH_ERR_SYSTEM;
   }
@@ -49,8 +54,10 @@ void Crew::open_gate(bool is_on) {
 }
 
 void Crew::work(Pe& pe, ph_task_main main, void* user) noexcept {
+  pe.settle();
   if (!is_on_.get()) return;
   main(reinterpret_cast<ph_task_pe*>(&pe), user);
+  leave(pe);
   drain(pe);
   meet(pe);
   meet(pe);
@@ -73,7 +80,9 @@ void Crew::meet(Pe& pe) noexcept {
       if (other.get() != &pe) other->machine().wake();
     return;
   }
+  shared_->queue.begin_serving();
   while (round() == mine) pe.serve();
+  shared_->wake(shared_->queue.end_serving());
 }
 
 ph_status Crew::agree(Pe& pe) noexcept {
@@ -113,24 +122,14 @@ void Crew::compare_processes(Pe& pe, Verdict& verdict) noexcept {
   const auto count = static_cast<std::int64_t>(pe.handlers().size());
   const std::int64_t mine[3] = {count, -count, verdict.status == PH_OK ? 0 : 1};
   std::int64_t most[3] = {};
-  ph_team* team = nullptr;
-  ph_request request = PH_REQUEST_NONE;
   ph_coll_args args{};
-  args.size = sizeof args;
   args.kind = PH_COLL_ALLREDUCE;
   args.in = mine;
   args.out = most;
   args.count = 3;
   args.type = PH_INT64;
   args.op = PH_OP_MAX;
-  args.request = &request;
-  ph_status status = ph_team_world(pe.machine().lane(), &team);
-  if (status == PH_OK) status = ph_coll_begin(team, &args);
-  while (status == PH_OK || status == PH_TIMEOUT) {
-    status = ph_wait_request(pe.machine().lane(), &request, nullptr, kSliceUs);
-    pe.machine().progress();
-    if (status != PH_TIMEOUT) break;
-  }
+  const ph_status status = over_processes(pe, args);
   if (verdict.status != PH_OK) return;
   verdict.status = status;
   if (status != PH_OK) {
@@ -149,9 +148,45 @@ void Crew::compare_processes(Pe& pe, Verdict& verdict) noexcept {
   }
 }
 
-// Until all that this PE has sent has left, or its targets are lost.
+void Crew::leave(Pe& pe) noexcept {
+  for (const auto part : pe.shared().on_leave)
+    if (part != nullptr) part(pe);
+}
+
+// A collective operation of the PEs of rank 0, which serve their lanes meanwhile.
+ph_status Crew::over_processes(Pe& pe, ph_coll_args& args) noexcept {
+  ph_team* team = nullptr;
+  ph_request request = PH_REQUEST_NONE;
+  args.size = sizeof args;
+  args.request = &request;
+  ph_status status = ph_team_world(pe.machine().lane(), &team);
+  if (status == PH_OK) status = ph_coll_begin(team, &args);
+  while (status == PH_OK || status == PH_TIMEOUT) {
+    status = ph_wait_request(pe.machine().lane(), &request, nullptr, kSliceUs);
+    pe.machine().progress();
+    if (status != PH_TIMEOUT) break;
+  }
+  return status;
+}
+
+ph_status Crew::barrier(Pe& pe) noexcept {
+  meet(pe);
+  if (pe.rank() == 0) {
+    ph_coll_args args{};
+    args.kind = PH_COLL_BARRIER;
+    verdict_.status = over_processes(pe, args);
+  }
+  meet(pe);
+  return verdict_.status;
+}
+
+// Until all that this PE has sent has left, or its targets are lost, or the program has finalized
+// the context under it.
 void Crew::drain(Pe& pe) noexcept {
-  while (pe.machine().has_waiting() || pe.machine().has_lent()) pe.serve();
+  const Machine& machine = pe.machine();
+  shared_->queue.begin_serving();
+  while ((machine.has_waiting() || machine.has_lent()) && !machine.is_ended()) pe.serve();
+  shared_->wake(shared_->queue.end_serving());
 }
 
 // Until all processes that live have come: nobody leaves whom others still need.
@@ -163,6 +198,7 @@ void Crew::farewell(Pe& pe) noexcept {
 }
 
 void Crew::end(Pe& pe) noexcept {
+  leave(pe);
   drain(pe);
   meet(pe);
   farewell(pe);
@@ -177,7 +213,9 @@ ph_status Crew::close() noexcept {
   for (const std::unique_ptr<Pe>& pe : pes_) {
     const ph_status one = pe->machine().close();
     if (status == PH_OK) status = one;
+    shared_->shares[pe->rank()].open(context_);
   }
+  pes_.clear();  // what their pools have of the context is given back
   if (context_ == nullptr || !is_own_) return status;
   const ph_status last = ph_finalize(context_);
   ph_context_destroy(context_);

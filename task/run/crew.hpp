@@ -47,6 +47,8 @@ class Crew {
   void meet(Pe& pe) noexcept;
   // By each PE: are the handlers the same everywhere?
   ph_status agree(Pe& pe) noexcept;
+  // By each PE of the job: returns when all have called, or a process is lost.
+  ph_status barrier(Pe& pe) noexcept;
   // By the PE of rank 0: joins all others. The crew can be freed then.
   void end(Pe& pe) noexcept;
   // Closes the lanes, and finalizes the context if it is its own.
@@ -64,9 +66,11 @@ class Crew {
     return round_;
   }
   void work(Pe& pe, ph_task_main main, void* user) noexcept;
-  static void drain(Pe& pe) noexcept;
+  static void leave(Pe& pe) noexcept;
+  void drain(Pe& pe) noexcept;
   void compare_siblings(Verdict& verdict) noexcept;
-  void compare_processes(Pe& pe, Verdict& verdict) noexcept;
+  static void compare_processes(Pe& pe, Verdict& verdict) noexcept;
+  static ph_status over_processes(Pe& pe, ph_coll_args& args) noexcept;
   static void farewell(Pe& pe) noexcept;
 
   std::unique_ptr<Shared> shared_;

@@ -4,55 +4,86 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 namespace photon::task {
 
 namespace {
 
-std::int64_t now_ns() noexcept {
+std::int64_t read_steady_ns(void*) noexcept {
   return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
+// The lane moves in the thread of its PE, or of a sibling that visits it.
+Machine& here(void* user) noexcept {
+  Pe& owner = *static_cast<Pe*>(user);
+  if (!owner.is_here()) [[unlikely]]
+    for (Pe* pe : owner.shared().all)
+      if (pe->is_here()) return pe->machine();
+  return owner.machine();
+}
+
+// Runs in a look or a sleep of this PE, or in a visit of it.
+void on_arrived(void* user, Message& message) noexcept {
+  Pe& self = *static_cast<Pe*>(user);
+  if (message.wire.kind == Kind::abort) [[unlikely]]
+    Machine::die("PE %u has aborted the job: %.*s", message.source,
+                 static_cast<int>(std::min<std::uint64_t>(message.size_bytes, kMostAbortBytes)),
+                 reinterpret_cast<const char*>(body_of(message)));
+  const std::uint8_t target = message.wire.target;
+  if (target == kAnyPe) {
+    message.target = self.number();
+    return self.push_node(message);
+  }
+  message.target = self.number() - self.rank() + target;
+  if (target != self.rank()) return self.shared().all[target]->push(message);
+  self.push_own(message);
+  if (self.rests()) self.machine().wake();  // it sleeps in the call that runs this
+}
+
 }  // namespace
+
+Clock steady_clock() noexcept { return {read_steady_ns, nullptr}; }
+
+void Shared::wake(std::uint32_t rank) const noexcept {
+  if (rank != ProcessQueue::kNobody) all[rank]->machine().wake();
+}
 
 bool drop_message(Pe& pe, Message& message) noexcept {
   pe.pool().free(message);
   return false;
 }
 
+bool take_exit(Pe& pe, Message& message) noexcept {
+  std::int32_t status = 0;
+  if (message.size_bytes == sizeof status) {  // else a peer has sent nonsense
+    std::memcpy(&status, body_of(message), sizeof status);
+    if (!pe.exit_status()) pe.exit_status() = status;
+    pe.stop();
+  }
+  return drop_message(pe, message);
+}
+
 Pe::Pe(Shared& shared, std::uint32_t rank)
     : shared_(shared),
       rank_(rank),
       first_(shared.process * shared.pes),
-      pool_(static_cast<std::uint16_t>(rank), heap_memory(), shared.returns, shared.pool_bytes),
-      machine_({shared.carried_bytes, shared.pes, &pool_, {on_arrived, this}}) {}
-
-// Runs in a look or a sleep of this PE.
-void Pe::on_arrived(void* user, Message& message) noexcept {
-  Pe& self = *static_cast<Pe*>(user);
-  const std::uint8_t target = message.wire.target;
-  if (target == kAnyPe) {
-    message.target = self.number();
-    return self.push_node(message);
-  }
-  message.target = self.first_ + target;
-  if (target != self.rank_) return self.shared_.all[target]->push(message);
-  self.push_own(message);
-  if (self.is_asleep_) self.machine_.wake();  // it sleeps in the call that runs this
-}
+      pool_(static_cast<std::uint16_t>(rank), shared.shares[rank].memory(), shared.returns,
+            shared.pool_bytes),
+      machine_({shared.carried_bytes, shared.pes, &pool_, {on_arrived, this, here}}),
+      calls_(reinterpret_cast<ph_task_pe*>(this)),
+      watch_(shared.pes) {}
 
 void Pe::push_node(Message& message) noexcept {
   chunk_of(message).is_queued = 1;
-  const std::uint32_t sleeper = shared_.queue.push(message);
-  if (sleeper != ProcessQueue::kNobody) shared_.all[sleeper]->machine_.wake();
+  shared_.wake(shared_.queue.push(message));
 }
 
 void Pe::enqueue_node(Message& message, const Priority& priority, PriorityQueue::Place place) {
   const std::uint8_t before = chunk_of(message).is_queued;
   chunk_of(message).is_queued = 1;  // before another PE may take it
   try {
-    const std::uint32_t sleeper = shared_.queue.push(message, priority, place);
-    if (sleeper != ProcessQueue::kNobody) shared_.all[sleeper]->machine_.wake();
+    shared_.wake(shared_.queue.push(message, priority, place));
   } catch (...) {
     chunk_of(message).is_queued = before;
     throw;
@@ -60,29 +91,38 @@ void Pe::enqueue_node(Message& message, const Priority& priority, PriorityQueue:
 }
 
 std::uint64_t Pe::run(std::int64_t count) noexcept {
-  bool stopped = false;
+  bool stopped = exit_status_.has_value();
   bool* const outer = stopped_;
   stopped_ = &stopped;
   std::uint64_t ran = 0;
   while (!stopped && (count <= 0 || ran != static_cast<std::uint64_t>(count))) {
     Message* message = next();
     if (message != nullptr) {
+      if (watch_.is_on()) [[unlikely]] {
+        watch_.set(false);
+        shared_.wake(shared_.queue.end_watch());
+      }
+      if (calls_.is_idle() && message->wire.kind != Kind::wave) [[unlikely]]
+        calls_.end_idle();
       if (dispatch(*message)) ++ran;
-    } else if (count == 0) {
+    } else if (count == 0 || stopped) {
       break;
     } else {
       idle();
     }
   }
   stopped_ = outer;
+  if (exit_status_) static_cast<void>(stop());
   return ran;
 }
 
-// Null: nothing is left, and the look that said so has just been.
+// Null: nothing is left, and the look that said so has just been; or what was called at a look has
+// stopped this run.
 Message* Pe::next() noexcept {
-  if (until_look_ == 0) pace();
+  if (until_look_ == 0 && !pace()) return nullptr;
   for (bool has_looked = false;; has_looked = true) {
-    if (fifo_run_ < shared_.fifo_most || !has_prioritized())
+    const bool has_prioritized = !priorities_.empty() || shared_.queue.has_prioritized();
+    if (fifo_run_ < shared_.fifo_most || !has_prioritized)
       if (Message* message = first_come(); message != nullptr) {
         ++fifo_run_;
         --until_look_;
@@ -95,7 +135,7 @@ Message* Pe::next() noexcept {
     }
     if (has_looked) return nullptr;
     fifo_run_ = 0;
-    pace();
+    if (!pace()) return nullptr;
   }
 }
 
@@ -121,15 +161,16 @@ Message* Pe::prioritized() noexcept {
 }
 
 bool Pe::look() noexcept {
-  ++looks_;
+  count_look();
   const bool moved = machine_.progress();
   return inbox_.take() || moved;
 }
 
 // The look, and how many tasks there are before the next one: at most 16, and fewer where those
-// since the last look took longer than 20 us.
-void Pe::pace() noexcept {
-  const std::int64_t now = now_ns();
+// since the last look took longer than 20 us. Timers and conditions have their turn here. False:
+// one of them has stopped this run.
+bool Pe::pace() noexcept {
+  const std::int64_t now = shared_.clock.now_ns();
   if (now - looked_at_ns_ > kMostBetweenLooksNs)
     between_looks_ = std::max(between_looks_ / 4, std::uint32_t{1});
   else
@@ -137,25 +178,38 @@ void Pe::pace() noexcept {
   looked_at_ns_ = now;
   until_look_ = between_looks_;
   look();
+  calls_.look(now);
+  return !*stopped_;
 }
 
 // Nothing is here. Whoever brings something from now on sees that this PE sleeps, or it does not
 // fall asleep (inbox.hpp, process_queue.hpp).
 void Pe::idle() noexcept {
   pool_.flush();
-  if (!shared_.queue.begin_sleep(rank_)) return;
+  if (calls_.begin_idle() && (!inbox_.empty() || !priorities_.empty() || *stopped_)) return;
+  std::int64_t most_us = calls_.sleep_us(shared_.clock.now_ns());
+  if (most_us == 0) return;
+  const ProcessQueue::Rest sleeps = shared_.queue.begin_sleep(rank_);
+  if (sleeps == ProcessQueue::Rest::none) return;
+  if (sleeps == ProcessQueue::Rest::watch && (most_us == PH_FOREVER || most_us > kWatchUs))
+    most_us = kWatchUs;
   if (inbox_.try_sleep()) {
     ++sleeps_;
-    is_asleep_ = true;
-    machine_.wait(PH_FOREVER);
-    is_asleep_ = false;
+    rest(true);
+    machine_.wait(most_us);
+    rest(false);
     inbox_.rise();
   }
-  shared_.queue.end_sleep(rank_);
+  const ProcessQueue::Risen risen = shared_.queue.end_sleep(rank_);
+  watch_.set(risen.watches);
+  shared_.wake(risen.to_wake);
+  if (watch_.is_on()) watch_.visit(*this, shared_.all);
 }
 
 void Pe::serve() noexcept {
+  rest(true);
   machine_.wait(PH_FOREVER);
+  rest(false);
   static_cast<void>(look());
 }
 
@@ -164,11 +218,11 @@ bool Pe::dispatch(Message& message) noexcept {
   const Kind kind = message.wire.kind;
   if (kind == Kind::program) [[likely]] {
     perform(message);
-    ++processed_;
+    ++balance_.processed;
     return true;
   }
   const bool is_task = shared_.on(kind)(*this, message);
-  if (kind != Kind::wave) ++processed_;
+  if (kind != Kind::wave) ++balance_.processed;
   return is_task;
 }
 
@@ -189,7 +243,7 @@ void Pe::perform(Message& message) noexcept {
 
 void Pe::count(ph_task_counts& counts) const noexcept {
   counts.tasks = tasks_;
-  counts.looks = looks_;
+  counts.looks = looks();
   counts.sleeps = sleeps_;
   counts.waited = machine_.waited();
   counts.dropped = machine_.dropped();
@@ -202,6 +256,16 @@ ph_status Pe::fail(ph_status status, const char* format, ...) noexcept {
   std::vsnprintf(error_.text, sizeof error_.text, format, arguments);
   va_end(arguments);
   return status;
+}
+
+void inform(const Pe& pe, const char* format, ...) noexcept {
+  if (!pe.shared().logs_info) return;
+  char text[256];
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  std::fprintf(stderr, "photon[%u]: info: PE %u: %s\n", pe.shared().process, pe.number(), text);
 }
 
 }  // namespace photon::task

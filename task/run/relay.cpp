@@ -1,47 +1,104 @@
 #include "task/run/relay.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
 
+#include "task/run/route.hpp"
 #include "task/run/sends.hpp"
 
 namespace photon::task {
 
 namespace {
 
-// A relay whose child is lost takes over its children, and so on.
-void pass_on(Pe& pe, const Message& message, std::uint32_t process, std::uint32_t root) noexcept {
-  const Children children = children_of(process, root, pe.shared().processes);
-  for (std::uint32_t i = 0; i < children.count; ++i) {
-    const ph_status status = pe.machine().send_copy(message.wire, message, children.of[i]);
-    if (status == PH_ERR_MEMORY)
-      Machine::die("PE %u has no memory to pass on a broadcast: send less at a time", pe.number());
-    if (status != PH_OK) pass_on(pe, message, children.of[i], root);
-  }
+constexpr std::uint64_t kNumberBytes = sizeof(std::uint32_t);
+
+JobShape shape_of(const Pe& pe) noexcept { return {pe.shared().processes, pe.shared().pes}; }
+
+constexpr std::uint64_t padded(std::uint64_t bytes) noexcept {
+  return (bytes + kNumberBytes - 1) / kNumberBytes * kNumberBytes;
 }
 
-// The original one, which lies in the body. From now on the relay is freed with it.
-Message& unwrap(Message& relayed, const RelayFront& front) noexcept {
-  const std::uint64_t size_bytes = relayed.size_bytes - kFrontBytes;
-  Chunk& chunk = *new (body_of(relayed)) Chunk;
-  Message& message = *new (&chunk + 1) Message{};
-  chunk.room_bytes = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&message) -
-                                                reinterpret_cast<std::byte*>(&relayed));
-  chunk.priority = nullptr;
-  chunk.mark = Mark::embedded;
-  chunk.references.start(1);
-  chunk.home = 0;
-  chunk.size_class = 0;
-  chunk.is_queued = 0;
-  chunk.reserved = 0;
-  message = {.link = 0, .size_bytes = size_bytes, .target = 0, .source = front.source, .wire = {}};
-  message.wire.handler = front.handler;
-  return message;
+// A list that goes with the relay begins behind the body.
+std::uint32_t* numbers_of(Message& relayed, std::uint64_t body_bytes) noexcept {
+  return reinterpret_cast<std::uint32_t*>(body_of(relayed) + kFrontBytes + padded(body_bytes));
+}
+
+Route route_of(const Pe& pe, const RelayFront& front, const Roster* roster) noexcept {
+  if (roster == nullptr) return {front.root, pe.shared().processes};
+  return {front.root, roster->processes};
+}
+
+[[noreturn]] void die_without_memory(const Pe& pe) noexcept {
+  Machine::die("PE %u has no memory to pass on a message to many: send less at a time",
+               pe.number());
+}
+
+// The whole list to one process, in pieces that are carried: so it is there before what is sent to
+// that process behind it.
+ph_status tell(Pe& pe, const Groups::Name& name, const Groups::Group& group,
+               std::uint32_t process) noexcept {
+  const std::uint64_t room_bytes =
+      pe.shared().carried_bytes - sizeof(WireWord) - sizeof(GroupPiece);
+  const auto most = static_cast<std::uint32_t>(room_bytes / kNumberBytes);
+  const auto all = static_cast<std::uint32_t>(group.numbers.size());
+  for (std::uint32_t first = 0; first < all; first += most) {
+    const std::uint32_t count = std::min(most, all - first);
+    Message* message = pe.pool().alloc(sizeof(GroupPiece) + count * kNumberBytes);
+    if (message == nullptr) return PH_ERR_MEMORY;
+    const GroupPiece piece{name.maker, name.number, group.pes, all - group.pes, first, count, 0};
+    std::memcpy(body_of(*message), &piece, sizeof piece);
+    std::memcpy(body_of(*message) + sizeof piece, &group.numbers[first], count * kNumberBytes);
+    message->wire.target = message->wire.source = static_cast<std::uint8_t>(pe.rank());
+    message->wire.kind = Kind::group;
+    const ph_status status = pe.machine().send(*message, process);
+    if (status == PH_OK) continue;
+    if (!is_lost(status)) pe.pool().free(*message);
+    return status;
+  }
+  return PH_OK;
+}
+
+// Those below a place. Not PH_OK: there is no memory.
+ph_status tell_below(Pe& pe, const Groups::Name& name, const Groups::Group& group,
+                     std::uint64_t place) noexcept {
+  const Route route(name.maker / pe.shared().pes, group.roster().processes);
+  const Children children = route.children_of(place);
+  for (std::uint32_t i = 0; i < children.count; ++i) {
+    ph_status status = tell(pe, name, group, route.at(children.first + i));
+    if (status == PH_ERR_MEMORY) return status;
+    if (status != PH_OK) status = tell_below(pe, name, group, children.first + i);
+    if (status != PH_OK) return status;
+  }
+  return PH_OK;
+}
+
+// What a relay goes by.
+struct Way {
+  Route route;
+  Groups::Name name;           // of the group
+  const Groups::Group* group;  // null: none
+};
+
+// To those below a place. A relay whose child is lost takes over its children, and so on; these may
+// not know of the group.
+void pass_on(Pe& pe, const Message& message, const Way& way, std::uint64_t place,
+             bool is_in_place) noexcept {
+  const Children children = way.route.children_of(place);
+  for (std::uint32_t i = 0; i < children.count; ++i) {
+    const std::uint32_t process = way.route.at(children.first + i);
+    ph_status status = PH_OK;
+    if (is_in_place && way.group != nullptr) status = tell(pe, way.name, *way.group, process);
+    if (status == PH_OK) status = pe.machine().send_copy(message.wire, message, process);
+    if (status == PH_ERR_MEMORY) die_without_memory(pe);
+    if (status != PH_OK) pass_on(pe, message, way, children.first + i, true);
+  }
 }
 
 // The own copy stands where the next send to itself stands, too, so that both are met in order.
 void give(Pe& pe, std::uint32_t rank, Message& message) noexcept {
-  pe.count_created(1);
+  pe.balance().created += 1;
   message.target = pe.shared().process * pe.shared().pes + rank;
   if (rank == pe.rank())
     pe.push_own(message);
@@ -49,74 +106,234 @@ void give(Pe& pe, std::uint32_t rank, Message& message) noexcept {
     pe.shared().all[rank]->push(message);
 }
 
-// To PEs of this process from `rank` downward, but for `skipped`; whoever is the last gets it all.
-void hand_out(Pe& pe, Message& message, std::uint32_t skipped) noexcept {
-  const Shared& shared = pe.shared();
-  const std::uint32_t last = skipped == shared.pes - 1 ? shared.pes - 2 : shared.pes - 1;
-  for (std::uint32_t rank = 0; rank < last; ++rank) {
-    if (rank == skipped) continue;
-    Message* copy = copy_of(pe, message);
-    if (copy == nullptr)
-      Machine::die("PE %u has no memory for a broadcast: send less at a time", pe.number());
-    give(pe, rank, *copy);
+// The PEs of this process that get one.
+class Receivers {
+ public:
+  Receivers(const Pe& pe, const RelayFront& front, const Roster* roster) noexcept {
+    const Shared& shared = pe.shared();
+    first_ = shared.process * shared.pes;
+    if (roster != nullptr) {
+      const auto from = std::ranges::lower_bound(roster->pes, first_);
+      const auto to = std::ranges::lower_bound(from, roster->pes.end(), first_ + shared.pes);
+      listed_ = {from, to};
+      count_ = static_cast<std::uint32_t>(listed_.size());
+      return;
+    }
+    count_ = shared.pes;
+    if (shared.process != front.root || (front.flags & PH_TASK_WITH_SELF) != 0) return;
+    skipped_ = front.source - first_;
+    --count_;
   }
-  give(pe, last, message);
+  std::uint32_t count() const noexcept { return count_; }
+  std::uint32_t rank_at(std::uint32_t i) const noexcept {
+    if (!listed_.empty()) return listed_[i] - first_;
+    return i < skipped_ ? i : i + 1;
+  }
+
+ private:
+  std::uint32_t first_;
+  std::uint32_t count_;
+  std::uint32_t skipped_ = ~std::uint32_t{0};
+  std::span<const std::uint32_t> listed_;
+};
+
+// Whoever is the last gets it all. The list, which may lie in the message, is read before that.
+void hand_out(Pe& pe, Message& original, const Receivers& receivers) noexcept {
+  const std::uint32_t last = receivers.rank_at(receivers.count() - 1);
+  for (std::uint32_t i = 0; i + 1 < receivers.count(); ++i) {
+    Message* copy = copy_of(pe, original);
+    if (copy == nullptr) die_without_memory(pe);
+    give(pe, receivers.rank_at(i), *copy);
+  }
+  give(pe, last, original);
 }
 
-bool is_sound(const Shared& shared, const Message& message, const RelayFront& front) noexcept {
-  return message.size_bytes >= kFrontBytes && front.root < shared.processes &&
-         front.source < shared.pes_of_job() && front.source / shared.pes == front.root &&
-         (front.flags & ~(PH_TASK_TO_PROCESSES | PH_TASK_WITH_SELF)) == 0;
+// For whom it is: null for all; a group has told of its roster before.
+struct Listed {
+  const Roster* roster = nullptr;
+  const Groups::Group* group = nullptr;
+};
+
+// Passes on what stands at `place` of its way, and hands it out. The message is over then.
+void spread(Pe& pe, Message& relayed, const RelayFront& front, const Listed& listed,
+            std::uint64_t place) noexcept {
+  relayed.wire.source = relayed.wire.target = static_cast<std::uint8_t>(pe.rank());
+  const Way way{route_of(pe, front, listed.roster), {front.source, front.group}, listed.group};
+  pass_on(pe, relayed, way, place, false);
+  const Receivers receivers(pe, front, listed.roster);
+  const bool to_processes = (front.flags & PH_TASK_TO_PROCESSES) != 0;
+  const bool is_for_none =
+      to_processes ? place == 0 && (front.flags & PH_TASK_WITH_SELF) == 0 : receivers.count() == 0;
+  if (is_for_none) {
+    static_cast<void>(drop_message(pe, relayed));
+    return;
+  }
+  Message& original =
+      embed(relayed, 0, {front.body_bytes, front.handler, front.source, front.kind});
+  if (!to_processes) return hand_out(pe, original, receivers);
+  original.target = pe.number();
+  pe.balance().created += 1;
+  pe.push_node(original);
+}
+
+// A peer has sent it. The kind is one of those that may be sent to all.
+bool is_sound(const Pe& pe, const Message& message, const RelayFront& front) noexcept {
+  const Shared& shared = pe.shared();
+  const std::uint32_t numbers = RelayFront::kListed | RelayFront::kGrouped;
+  const std::uint32_t plain = PH_TASK_TO_PROCESSES | PH_TASK_WITH_SELF;
+  if (front.source >= shared.pes_of_job() || front.source / shared.pes != front.root) return false;
+  if (front.kind == Kind::relay || front.kind == Kind::group || front.kind == Kind::many ||
+      static_cast<std::size_t>(front.kind) >= kKinds)
+    return false;
+  if (std::ranges::any_of(front.zero, [](std::uint8_t byte) { return byte != 0; })) return false;
+  const std::uint64_t rest_bytes = message.size_bytes - kFrontBytes;
+  if (front.flags == RelayFront::kListed) {
+    const std::uint64_t list_bytes = (std::uint64_t{front.pes} + front.processes) * kNumberBytes;
+    return front.body_bytes <= rest_bytes && padded(front.body_bytes) <= rest_bytes &&
+           rest_bytes - padded(front.body_bytes) == list_bytes;
+  }
+  if (front.body_bytes != rest_bytes || front.pes != 0 || front.processes != 0) return false;
+  return front.flags == RelayFront::kGrouped || (front.flags & (numbers | ~plain)) == 0;
+}
+
+// A message that encloses a body, with room for so many numbers behind it. Null: no memory.
+Message* enclose(Pe& pe, const RelayFront& front, const void* body,
+                 std::uint64_t numbers) noexcept {
+  const std::uint64_t tail = numbers == 0 ? 0 : padded(front.body_bytes) - front.body_bytes;
+  Message* relayed =
+      pe.pool().alloc(kFrontBytes + front.body_bytes + tail + numbers * kNumberBytes);
+  if (relayed == nullptr) return nullptr;
+  std::byte* at = body_of(*relayed);
+  std::memcpy(at, &front, sizeof front);
+  if (front.body_bytes != 0) std::memcpy(at + sizeof front, body, front.body_bytes);
+  relayed->source = pe.number();
+  relayed->wire.kind = Kind::relay;
+  return relayed;
+}
+
+RelayFront front_of(const Pe& pe, const Message& message, std::uint32_t flags) noexcept {
+  return {.body_bytes = message.size_bytes,
+          .root = pe.shared().process,
+          .flags = flags,
+          .source = pe.number(),
+          .handler = message.wire.handler,
+          .group = 0,
+          .pes = 0,
+          .processes = 0,
+          .kind = Kind::program,
+          .zero = {}};
 }
 
 }  // namespace
 
-Children children_of(std::uint32_t process, std::uint32_t root, std::uint32_t processes) noexcept {
-  const std::uint64_t place = (process + processes - root) % processes;
-  Children children{};
-  for (std::uint64_t child = 4 * place + 1; child <= 4 * place + 4 && child < processes; ++child)
-    children.of[children.count++] = static_cast<std::uint32_t>((child + root) % processes);
-  return children;
-}
-
 bool relay(Pe& pe, Message& message) noexcept {
-  const Shared& shared = pe.shared();
   RelayFront front{};
-  if (message.size_bytes >= sizeof front) std::memcpy(&front, body_of(message), sizeof front);
-  if (!is_sound(shared, message, front)) return drop_message(pe, message);  // a peer has sent it
-  message.wire.source = static_cast<std::uint8_t>(pe.rank());
-  message.wire.target = static_cast<std::uint8_t>(pe.rank());
-  pass_on(pe, message, shared.process, front.root);
-  const bool is_root = shared.process == front.root;
-  const bool to_processes = (front.flags & PH_TASK_TO_PROCESSES) != 0;
-  const bool skips = is_root && (front.flags & PH_TASK_WITH_SELF) == 0;
-  if (skips && (to_processes || shared.pes == 1)) return drop_message(pe, message);
-  Message& original = unwrap(message, front);
-  if (to_processes) {
-    original.target = pe.number();
-    pe.count_created(1);
-    pe.push_node(original);
-    return false;
+  if (message.size_bytes < sizeof front) return drop_message(pe, message);
+  std::memcpy(&front, body_of(message), sizeof front);
+  if (!is_sound(pe, message, front)) return drop_message(pe, message);
+  Roster roster{};
+  Listed listed;
+  if (front.flags == RelayFront::kListed) {
+    const std::uint32_t* numbers = numbers_of(message, front.body_bytes);
+    roster = {{numbers, front.pes}, {numbers + front.pes, front.processes}};
+    listed.roster = &roster;
+    if (!is_sound(roster, shape_of(pe), front.root)) return drop_message(pe, message);
+  } else if (front.flags == RelayFront::kGrouped) {
+    listed.group = pe.groups().find({front.source, front.group});
+    if (listed.group == nullptr) return drop_message(pe, message);  // its list comes before it
+    roster = listed.group->roster();
+    listed.roster = &roster;
   }
-  constexpr std::uint32_t kNobody = ~std::uint32_t{0};
-  hand_out(pe, original, skips ? front.source % shared.pes : kNobody);
+  const Route route = route_of(pe, front, listed.roster);
+  const std::optional<std::uint64_t> place = route.place_of(pe.shared().process);
+  const std::optional<std::uint64_t> above = route.place_of(message.source / pe.shared().pes);
+  if (!place || !above || *place == *above || !Route::is_above(*above, *place))
+    return drop_message(pe, message);
+  spread(pe, message, front, listed, *place);
   return false;
 }
 
+bool take_group(Pe& pe, Message& message) noexcept {
+  GroupPiece piece{};
+  if (message.size_bytes < sizeof piece) return drop_message(pe, message);
+  std::memcpy(&piece, body_of(message), sizeof piece);
+  const bool is_whole = message.size_bytes == sizeof piece + piece.count * kNumberBytes;
+  if (!is_whole || piece.zero != 0 || piece.maker >= pe.shared().pes_of_job() ||
+      piece.maker / pe.shared().pes == pe.shared().process)
+    return drop_message(pe, message);
+  const auto* numbers = reinterpret_cast<const std::uint32_t*>(body_of(message) + sizeof piece);
+  const Groups::Name name{piece.maker, piece.number};
+  try {
+    const Groups::Told told = pe.groups().take(
+        name, {piece.pes, piece.processes, piece.first, {numbers, piece.count}}, shape_of(pe));
+    if (told != Groups::Told::complete) return drop_message(pe, message);
+  } catch (const std::bad_alloc&) {
+    Machine::die("PE %u has no memory for a group of %u PEs: make fewer or smaller ones",
+                 pe.number(), piece.pes);
+  }
+  const Groups::Group& group = *pe.groups().find(name);
+  const Route route(piece.maker / pe.shared().pes, group.roster().processes);
+  const std::optional<std::uint64_t> place = route.place_of(pe.shared().process);
+  if (place && tell_below(pe, name, group, *place) != PH_OK) die_without_memory(pe);
+  return drop_message(pe, message);
+}
+
 ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcept {
-  Message* relayed = pe.pool().alloc(kFrontBytes + message.size_bytes);
+  const RelayFront front = front_of(pe, message, flags);
+  Message* relayed = enclose(pe, front, &message + 1, 0);
   if (relayed == nullptr) return PH_ERR_MEMORY;
-  const RelayFront front{.root = pe.shared().process,
-                         .flags = flags,
-                         .source = pe.number(),
-                         .handler = message.wire.handler,
-                         .zero = {}};
-  std::byte* body = body_of(*relayed);
-  std::memcpy(body, &front, sizeof front);
-  std::memcpy(body + sizeof front, &message + 1, message.size_bytes);
-  relayed->source = pe.number();
-  relayed->wire.kind = Kind::relay;
-  relay(pe, *relayed);
+  spread(pe, *relayed, front, {}, 0);
+  return PH_OK;
+}
+
+ph_status broadcast_own(Pe& pe, Kind kind, const void* body, std::uint64_t size_bytes) noexcept {
+  RelayFront front = front_of(pe, Message{}, PH_TASK_WITH_SELF);
+  front.body_bytes = size_bytes;
+  front.kind = kind;
+  Message* relayed = enclose(pe, front, body, 0);
+  if (relayed == nullptr) return PH_ERR_MEMORY;
+  spread(pe, *relayed, front, {}, 0);
+  return PH_OK;
+}
+
+ph_status send_list(Pe& pe, std::span<const std::uint32_t> pes, const Message& message) noexcept {
+  RelayFront front = front_of(pe, message, RelayFront::kListed);
+  if (pes.size() > pe.shared().pes_of_job()) return PH_ERR_ARGUMENT;
+  const auto count = static_cast<std::uint32_t>(pes.size());
+  Message* relayed = enclose(pe, front, &message + 1, 2 * std::uint64_t{count});
+  if (relayed == nullptr) return PH_ERR_MEMORY;
+  std::uint32_t* numbers = numbers_of(*relayed, front.body_bytes);
+  std::ranges::copy(pes, numbers);
+  const std::optional<std::size_t> processes =
+      arrange({numbers, count}, shape_of(pe), front.root, numbers + count);
+  if (!processes) {
+    pe.pool().free(*relayed);
+    return PH_ERR_ARGUMENT;
+  }
+  front.pes = count;
+  front.processes = static_cast<std::uint32_t>(*processes);
+  std::memcpy(body_of(*relayed), &front, sizeof front);
+  relayed->size_bytes -= (count - *processes) * kNumberBytes;
+  const Roster roster{{numbers, count}, {numbers + count, *processes}};
+  spread(pe, *relayed, front, {&roster, nullptr}, 0);
+  return PH_OK;
+}
+
+ph_status multicast(Pe& pe, std::uint32_t number, const Message& message) noexcept {
+  const Groups::Name name{pe.number(), number};
+  Groups::Group* group = pe.groups().find(name);
+  if (group == nullptr) return PH_ERR_NOT_FOUND;
+  RelayFront front = front_of(pe, message, RelayFront::kGrouped);
+  front.group = number;
+  Message* relayed = enclose(pe, front, &message + 1, 0);
+  if (relayed == nullptr) return PH_ERR_MEMORY;
+  if (!group->is_told && tell_below(pe, name, *group, 0) != PH_OK) {
+    pe.pool().free(*relayed);
+    return PH_ERR_MEMORY;
+  }
+  group->is_told = true;
+  const Roster roster = group->roster();
+  spread(pe, *relayed, front, {&roster, group}, 0);
   return PH_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <photon/task.h>
 
 #include <cstdint>
+#include <span>
 
 #include "task/run/pe.hpp"
 
@@ -19,12 +20,28 @@ ph_status send(Pe& pe, std::uint32_t to, Message& message) noexcept;
 ph_status send_copy(Pe& pe, std::uint32_t to, const Message& message) noexcept;
 ph_status send_node(Pe& pe, std::uint32_t process, Message& message) noexcept;
 
+// Several messages, of which none stands twice: all are given away, or none. They travel as one.
+ph_status send_many(Pe& pe, std::uint32_t to, std::span<Message* const> messages) noexcept;
+// What has come so (Kind::many): its parts are run before what came later.
+bool take_many(Pe& pe, Message& message) noexcept;
+
+// In front of each part of such a message, which begins at a multiple of 64; it becomes the chunk
+// and the header of the embedded message.
+struct PartFront {
+  std::uint64_t size_bytes;  // of its body
+  std::uint32_t handler;
+  std::uint8_t zero[kFrontBytes - 12];
+};
+static_assert(sizeof(PartFront) == kFrontBytes);
+// The same with a message of the library's own, with one reference; counted, but for waves.
+ph_status send_of_kind(Pe& pe, Kind kind, std::uint32_t to, Message& message) noexcept;
+
 // Puts a message into the priority queue of the PE, or of its process. PH_ERR_MEMORY: nothing was
 // done.
 struct Turn {
-  Priority priority;
-  PriorityQueue::Place place;
-  bool is_of_process;
+  Priority priority{};
+  PriorityQueue::Place place = PriorityQueue::Place::fifo;
+  bool is_of_process = false;
 };
 ph_status enqueue(Pe& pe, Message& message, const Turn& turn) noexcept;
 

@@ -8,6 +8,6 @@
 namespace photon::task {
 
 // Throws bad_alloc: the crew is as it was, or has parts that nothing uses.
-void make_parts(Crew& crew);
+void make_parts(Crew& crew, const ph_task_config& config);
 
 }  // namespace photon::task

@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string>
 #include <vector>
@@ -46,7 +47,7 @@ class Start {
   Start& operator=(const Start&) = delete;
 
   Crew* run() {
-    if (!open_context()) return nullptr;
+    if (!open_context() || !make_room()) return nullptr;
     check_settings();
     if (error_.status == PH_OK) open_lanes(kFirstLane);
     if (!hear_lanes()) return nullptr;
@@ -70,15 +71,16 @@ class Start {
 
   bool open_context();
   void check_settings();
-  std::string setting(const char* name) const;
+  bool make_room();
+  ph_setting setting(const char* name) const;
   void open_lanes(std::uint32_t from);
   ph_status open_lanes_at(std::uint32_t first);
   void close_lanes();
-  bool tell(std::vector<Word>& all);
+  bool tell();
   bool hear_lanes();
   void make_crew();
   bool hear_all();
-  bool find_failure(const std::vector<Word>& all);
+  bool find_failure();
 
   const ph_task_config& config_;
   ph_error& error_;
@@ -86,6 +88,7 @@ class Start {
   ph_context* context_ = nullptr;
   std::uint32_t first_lane_ = 0;
   std::vector<ph_context*> lanes_;
+  std::vector<Word> all_;  // of each process
   std::unique_ptr<Crew> crew_;
 };
 
@@ -103,22 +106,36 @@ bool Start::open_context() {
   return ph_context_create(&config, &context_, &error_) == PH_OK;
 }
 
-std::string Start::setting(const char* name) const {
+// What is needed to tell the others of an error. Where it fails none of them has been told
+// anything: the call may be made again.
+bool Start::make_room() {
+  try {
+    all_.resize(ph_size_of(context_));
+    lanes_.reserve(pes_);
+  } catch (const std::bad_alloc&) {
+    return fail(PH_ERR_MEMORY, "ph_task_start: no memory for a word of each process");
+  }
+  return true;
+}
+
+// Its value is empty: there is no such setting.
+ph_setting Start::setting(const char* name) const {
   ph_setting setting{};
   setting.size = sizeof setting;
   for (std::size_t i = 0; ph_setting_at(context_, i, &setting) == PH_OK; ++i)
-    if (std::string(setting.name) == name) return setting.value;
-  return {};
+    if (std::strcmp(setting.name, name) == 0) return setting;
+  setting.value[0] = '\0';
+  return setting;
 }
 
 void Start::check_settings() {
-  const unsigned long long lanes = std::strtoull(setting("max_lanes").c_str(), nullptr, 10);
+  const unsigned long long lanes = std::strtoull(setting("max_lanes").value, nullptr, 10);
   if (lanes < pes_ + 1)
     fail(PH_ERR_CONFIG,
          "ph_task_start: %u PEs need %u lanes and the context may have %llu: set max_lanes "
          "(PHOTON_MAX_LANES) to that number",
          pes_, pes_ + 1, lanes);
-  else if (setting("am") == "threaded")
+  else if (std::strcmp(setting("am").value, "threaded") == 0)
     fail(PH_ERR_CONFIG,
          "ph_task_start: the setting am is threaded, and only the thread of a PE may run what "
          "comes for it: leave am at its default");
@@ -154,34 +171,32 @@ void Start::close_lanes() {
   lanes_.clear();
 }
 
-bool Start::tell(std::vector<Word>& all) {
-  all.resize(ph_size_of(context_));
+bool Start::tell() {
   const Word mine{first_lane_, pes_, error_.status, 0};
-  if (ph_allgather(context_, &mine, all.data(), sizeof mine) == PH_OK) return true;
+  if (ph_allgather(context_, &mine, all_.data(), sizeof mine) == PH_OK) return true;
   if (error_.status == PH_OK) ph_last_error(context_, &error_);
   return false;
 }
 
-bool Start::find_failure(const std::vector<Word>& all) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].status != PH_OK)
-      fail(static_cast<ph_status>(all[i].status), "ph_task_start: process %zu could not start: %s",
-           i, ph_status_text(static_cast<ph_status>(all[i].status)));
+bool Start::find_failure() {
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (all_[i].status != PH_OK)
+      fail(static_cast<ph_status>(all_[i].status), "ph_task_start: process %zu could not start: %s",
+           i, ph_status_text(static_cast<ph_status>(all_[i].status)));
   return error_.status != PH_OK;
 }
 
 bool Start::hear_lanes() {
-  std::vector<Word> all;
-  if (!tell(all)) return false;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].pes != all[0].pes)
+  if (!tell()) return false;
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (all_[i].pes != all_[0].pes)
       return fail(PH_ERR_CONFIG,
                   "ph_task_start: process 0 has %u PEs and process %zu has %u: give all the same "
                   "number",
-                  all[0].pes, i, all[i].pes);
-  if (find_failure(all)) return false;
+                  all_[0].pes, i, all_[i].pes);
+  if (find_failure()) return false;
   std::uint32_t first = 0;
-  for (const Word& word : all) first = std::max(first, word.first_lane);
+  for (const Word& word : all_) first = std::max(first, word.first_lane);
   if (first == first_lane_) return true;
   close_lanes();
   const ph_status status = open_lanes_at(first);
@@ -192,15 +207,19 @@ bool Start::hear_lanes() {
 void Start::make_crew() {
   if (error_.status != PH_OK) return;
   try {
-    auto shared = std::make_unique<Shared>(ph_size_of(context_), ph_rank_of(context_), pes_);
+    auto shared = std::make_unique<Shared>(
+        ph_size_of(context_), ph_rank_of(context_), pes_,
+        config_.arena_bytes != 0 ? config_.arena_bytes : Shared::kArenaBytes);
     if (config_.fifo_most != 0) shared->fifo_most = config_.fifo_most;
     if (config_.pool_bytes != 0) shared->pool_bytes = config_.pool_bytes;
     if (config_.cache_bytes != 0) shared->cache_bytes = config_.cache_bytes;
-    shared->carried_bytes = std::strtoull(setting("am_carried_max").c_str(), nullptr, 10);
+    shared->carried_bytes = std::strtoull(setting("am_carried_max").value, nullptr, 10);
+    const ph_setting log = setting("log");
+    shared->logs_info = std::strcmp(log.value, "info") == 0 || std::strcmp(log.value, "debug") == 0;
     const bool is_own = config_.context == nullptr;
     crew_ = std::make_unique<Crew>(std::move(shared), context_, is_own);
     if (is_own) context_ = nullptr;  // the crew ends it
-    make_parts(*crew_);
+    make_parts(*crew_, config_);
   } catch (const std::bad_alloc&) {
     fail(PH_ERR_MEMORY, "ph_task_start: no memory for the PEs");
     return;
@@ -214,8 +233,7 @@ void Start::make_crew() {
 bool Start::hear_all() {
   ph_context* kept = context_;
   if (context_ == nullptr) context_ = crew_->context();
-  std::vector<Word> all;
-  const bool is_well = tell(all) && !find_failure(all);
+  const bool is_well = tell() && !find_failure();
   context_ = kept;
   return is_well;
 }

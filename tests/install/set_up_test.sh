@@ -21,9 +21,9 @@ cp "$work/bin/dpkg-query" "$work/bin/sudo"
 printf '#!/bin/sh\necho "apt-get $*"\n' >"$work/bin/apt-get"
 chmod +x "$work"/bin/*
 
-for_tests='gtest|gmock|mpi|openssh|clang|boost|benchmark|python3|iproute2'
+for_tests='gtest|gmock|mpi|openssh|clang|benchmark|python3|iproute2'
 hidden=()
-for package in GTest MPI benchmark Python3 Boost; do
+for package in GTest MPI benchmark Python3; do
   hidden+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
 done
 

@@ -71,6 +71,7 @@ const Asked kQuestions[] = {
     {"busy-receiver", 2, "--sizes 64K --iterations 4", 1},
     {"threads", 2, "--iterations 90", 6},
     {"task-rate", 2, "--iterations 100", 4},
+    {"task-switch", 2, "--iterations 100", 3},
     {"ledger-full", 2, "--iterations 10", 1},
     {"overflow", 4, "--iterations 5000", 1},
     {"startup", 5, "", 3},

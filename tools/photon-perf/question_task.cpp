@@ -8,8 +8,7 @@
 
 #include "clock.hpp"
 #include "contest.hpp"
-#include "failure.hpp"
-#include "job.hpp"
+#include "task_pe.hpp"
 
 namespace photon::perf {
 namespace {
@@ -63,24 +62,16 @@ class BareLoop {
   std::uint64_t put_ = 0;
 };
 
-// One PE in each process, over the job's context. Only that of rank 0 runs tasks.
+// Only the PE of rank 0 runs tasks.
 class Tasks {
  public:
-  explicit Tasks(Job& job) {
-    ph_task_config config{};
-    config.size = sizeof config;
-    config.context = job.context();
-    ph_error error{};
-    if (ph_task_start(&config, &pe_, &error) != PH_OK) throw Failure(error.text);
+  explicit Tasks(Job& job) : pe_(job) {
     for (const ph_task_handler handler : {send_on, by_number, by_vector}) {
       std::uint32_t number = 0;
       check(ph_task_register(pe_, handler, this, &number));
     }
     check(ph_task_agree(pe_));
   }
-  ~Tasks() { static_cast<void>(ph_task_end(pe_)); }
-  Tasks(const Tasks&) = delete;
-  Tasks& operator=(const Tasks&) = delete;
 
   enum Kind : std::uint32_t { kFirstCome, kNumber, kVector };  // numbers of handlers
 
@@ -129,15 +120,9 @@ class Tasks {
     }
     check(ph_task_enqueue(pe_, message, &priority));
   }
-  void check(ph_status status) const {
-    if (status == PH_OK) [[likely]]
-      return;
-    ph_error error{};
-    ph_task_error(pe_, &error);
-    throw Failure(error.text);
-  }
+  void check(ph_status status) const { pe_.check(status); }
 
-  ph_task_pe* pe_ = nullptr;
+  TaskPe pe_;
   std::uint32_t own_ = 0;  // rank 0 measures
   std::uint64_t left_ = 0;
   Numbers numbers_;

@@ -53,6 +53,8 @@ constexpr Question kQuestions[] = {
     {"threads", "8-byte puts a second of several threads, on own lanes and on one", 2, 0,
      ask_threads},
     {"task-rate", "tasks a second of one PE, with and without priorities", 2, 0, ask_task_rate},
+    {"task-switch", "a turn of a thread of tasks, and its making, running and freeing", 2, 0,
+     ask_task_switch},
     {"ledger-full", "a sender that never stops, a receiver that sleeps", 2, 0, ask_ledger_full},
     {"overflow", "notifications to a rank that sleeps, from ranks that fall silent", 2, 0,
      ask_overflow, true},

@@ -82,6 +82,7 @@ void ask_overflow(Bench& bench);
 void ask_stats_overhead(Bench& bench);
 void ask_threads(Bench& bench);
 void ask_task_rate(Bench& bench);
+void ask_task_switch(Bench& bench);
 void ask_startup(Bench& bench);
 void ask_classic_latency(Bench& bench);
 void ask_classic_rate(Bench& bench);

@@ -72,6 +72,8 @@ class TaskJob {
  public:
   TaskJob(std::uint32_t processes, std::uint32_t pes, photon::test::Options options = {})
       : pes_(pes), job_(processes, std::move(options)) {}
+  // What else the PEs are started with.
+  ph_task_config& settings() { return settings_; }
 
   void run(const Body& body) {
     body_ = body;
@@ -83,7 +85,7 @@ class TaskJob {
     static_cast<TaskJob*>(user)->body_(pe, place_of(pe));
   }
   void start(ph_context* context) {
-    ph_task_config config{};
+    ph_task_config config = settings_;
     config.size = sizeof config;
     config.context = context;
     config.pes = pes_;
@@ -97,6 +99,7 @@ class TaskJob {
   }
 
   std::uint32_t pes_;
+  ph_task_config settings_{};
   photon::test::ThreadJob job_;
   Body body_;
 };

@@ -8,7 +8,7 @@
 namespace photon::task::test {
 namespace {
 
-ph_task_buffer_args args_of(Bytes& bytes) {
+ph_task_buffer_args buffer_args_of(Bytes& bytes) {
   ph_task_buffer_args args{};
   args.size = sizeof args;
   args.address = bytes.data();
@@ -38,14 +38,14 @@ TEST(TaskBufferApi, bad_arguments_are_refused_with_words) {
          PH_ERR_ARGUMENT, "ends behind the last address"},
         {[](auto& args) { args.registration = PH_TASK_PREREG; }, PH_ERR_NOT_FOUND, "ph_alloc()"}};
     for (const Bad& bad : all) {
-      ph_task_buffer_args args = args_of(bytes);
+      ph_task_buffer_args args = buffer_args_of(bytes);
       bad.spoil(args);
       ph_task_buffer buffer = 5;
       EXPECT_EQ(ph_task_buffer_make(pe, &args, &buffer), bad.status) << bad.words;
       EXPECT_NE(words_of(pe).find(bad.words), std::string::npos) << words_of(pe);
       EXPECT_EQ(buffer, 0u);
     }
-    const ph_task_buffer_args args = args_of(bytes);
+    const ph_task_buffer_args args = buffer_args_of(bytes);
     EXPECT_EQ(ph_task_buffer_make(pe, &args, nullptr), PH_ERR_ARGUMENT);
     EXPECT_EQ(ph_task_buffer_make(nullptr, &args, nullptr), PH_ERR_ARGUMENT);
     ph_task_buffer buffer = 0;
@@ -57,7 +57,7 @@ TEST(TaskBufferApi, a_buffer_that_is_not_there_is_refused_by_all_calls) {
   TaskJob job(1, 1);
   job.run([](ph_task_pe* pe, const ph_task_place&) {
     Bytes bytes(100);
-    const ph_task_buffer_args args = args_of(bytes);
+    const ph_task_buffer_args args = buffer_args_of(bytes);
     ph_task_buffer gone = 0;
     ASSERT_EQ(ph_task_buffer_make(pe, &args, &gone), PH_OK);
     ph_task_descriptor other{};
@@ -122,7 +122,7 @@ TEST(TaskBufferApi, a_preregistered_buffer_is_what_was_registered) {
     auto* memory = reinterpret_cast<std::byte*>(region.address);
     Bytes own(5000);
     if (station.place.pe == 1) {
-      ph_task_buffer_args args = args_of(own);
+      ph_task_buffer_args args = buffer_args_of(own);
       args.address = memory + 1000;
       args.registration = PH_TASK_PREREG;
       ph_task_buffer buffer = 0;

@@ -10,10 +10,11 @@ namespace {
 TEST(TaskMemory, the_heap_gives_whole_lines) {
   const Memory heap = heap_memory();
   for (const std::size_t bytes : {1UL, 64UL, 1000000UL}) {
-    void* base = heap.take(heap.user, bytes);
-    ASSERT_NE(base, nullptr);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(base) % 64, 0u);
-    heap.give(heap.user, base, bytes);
+    const Piece piece = heap.take(heap.user, bytes);
+    ASSERT_NE(piece.base, nullptr);
+    EXPECT_EQ(piece.origin, Origin::heap);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece.base) % 64, 0u);
+    heap.give(heap.user, piece, bytes);
   }
 }
 

@@ -22,18 +22,18 @@ struct CountedMemory {
   std::uint64_t limit_bytes = ~std::uint64_t{0};
 
   Memory memory() noexcept {
-    return {[](void* user, std::size_t bytes) noexcept -> void* {
+    return {[](void* user, std::size_t bytes) noexcept -> Piece {
               auto& own = *static_cast<CountedMemory*>(user);
-              if (own.held_bytes + bytes > own.limit_bytes) return nullptr;
+              if (own.held_bytes + bytes > own.limit_bytes) return {nullptr, Origin::heap};
               ++own.calls;
               own.held_bytes += bytes;
               const Memory heap = heap_memory();
               return heap.take(heap.user, bytes);
             },
-            [](void* user, void* base, std::size_t bytes) noexcept {
+            [](void* user, const Piece& piece, std::size_t bytes) noexcept {
               static_cast<CountedMemory*>(user)->held_bytes -= bytes;
               const Memory heap = heap_memory();
-              heap.give(heap.user, base, bytes);
+              heap.give(heap.user, piece, bytes);
             },
             this};
   }

@@ -8,6 +8,7 @@ namespace photon::task {
 namespace {
 
 constexpr std::uint32_t kNobody = ProcessQueue::kNobody;
+using Rest = ProcessQueue::Rest;
 
 struct Office {
   Message& make(std::uint32_t number) {
@@ -17,7 +18,7 @@ struct Office {
   }
   Returns returns{1};
   Pool pool{0, heap_memory(), returns, 0};
-  ProcessQueue queue{4};
+  ProcessQueue queue{4, false};
 };
 
 Priority int_priority(std::int32_t value) { return *priority_of(PriorityKind::number, 32, &value); }
@@ -48,8 +49,8 @@ TEST(TaskProcessQueue, a_priority_is_taken_only_before_a_worse_one) {
 
 TEST(TaskProcessQueue, each_push_chooses_one_sleeper_and_none_twice) {
   Office office;
-  EXPECT_TRUE(office.queue.begin_sleep(1));
-  EXPECT_TRUE(office.queue.begin_sleep(3));
+  EXPECT_EQ(office.queue.begin_sleep(1), Rest::sleep);
+  EXPECT_EQ(office.queue.begin_sleep(3), Rest::sleep);
   const std::uint32_t one = office.queue.push(office.make(0));
   const std::uint32_t other =
       office.queue.push(office.make(1), int_priority(0), PriorityQueue::Place::fifo);
@@ -60,18 +61,44 @@ TEST(TaskProcessQueue, each_push_chooses_one_sleeper_and_none_twice) {
 TEST(TaskProcessQueue, nobody_falls_asleep_over_a_message) {
   Office office;
   office.queue.push(office.make(0));
-  EXPECT_FALSE(office.queue.begin_sleep(0));
+  EXPECT_EQ(office.queue.begin_sleep(0), Rest::none);
   office.queue.pop();
   office.queue.push(office.make(0), int_priority(0), PriorityQueue::Place::lifo);
-  EXPECT_FALSE(office.queue.begin_sleep(0));
+  EXPECT_EQ(office.queue.begin_sleep(0), Rest::none);
   EXPECT_EQ(office.queue.push(office.make(1)), kNobody) << "who did not fall asleep is not woken";
 }
 
 TEST(TaskProcessQueue, who_rises_by_itself_is_not_chosen) {
   Office office;
-  EXPECT_TRUE(office.queue.begin_sleep(2));
+  EXPECT_EQ(office.queue.begin_sleep(2), Rest::sleep);
   office.queue.end_sleep(2);
   EXPECT_EQ(office.queue.push(office.make(0)), kNobody);
+}
+
+// Three PEs. Whoever is awake is looked after, and nobody is woken for nothing.
+TEST(TaskProcessQueue, one_sleeper_watches_while_another_pe_is_awake) {
+  ProcessQueue queue(3, true);
+  EXPECT_EQ(queue.begin_sleep(0), Rest::watch) << "1 and 2 are awake";
+  EXPECT_EQ(queue.begin_sleep(1), Rest::sleep) << "0 watches";
+  EXPECT_TRUE(queue.end_sleep(0).watches);
+  EXPECT_EQ(queue.begin_sleep(0), Rest::watch) << "2 is awake";
+  EXPECT_EQ(queue.begin_sleep(2), Rest::sleep);
+  EXPECT_EQ(queue.end_sleep(0).to_wake, kNobody) << "it watches itself";
+  EXPECT_EQ(queue.begin_sleep(0), Rest::sleep) << "nobody is awake";
+  const ProcessQueue::Risen risen = queue.end_sleep(2);
+  EXPECT_EQ(risen.to_wake, 0u) << "who has slept for the shortest time watches";
+  EXPECT_FALSE(risen.watches);
+  EXPECT_TRUE(queue.end_sleep(0).watches);
+  EXPECT_EQ(queue.end_watch(), 1u) << "0 has a task, so 1 watches both";
+}
+
+TEST(TaskProcessQueue, who_serves_its_lane_itself_needs_no_watch) {
+  ProcessQueue queue(2, true);
+  queue.begin_serving();
+  EXPECT_EQ(queue.begin_sleep(0), Rest::sleep);
+  EXPECT_EQ(queue.end_serving(), 0u);
+  EXPECT_TRUE(queue.end_sleep(0).watches);
+  EXPECT_EQ(queue.begin_sleep(0), Rest::watch);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "task/task_job.hpp"
@@ -176,6 +178,91 @@ TEST(TaskPe, an_idle_one_is_woken_by_a_message_to_the_process) {
     ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
   });
   EXPECT_EQ(met[0] + met[1] + met[2], kMessages);
+}
+
+// PE 0 of the second process computes without a call until PE 1 there has met a message that came
+// by the lane of PE 0: an idle sibling must have visited it. The watchdog ends the test if none
+// does.
+TEST(TaskPe, LongTaskDoesNotHoldSiblingsMessages) {
+  constexpr std::uint64_t kMessages = 200;
+  for (const std::uint64_t size_bytes : {8u, 2'000u, 100'000u}) {
+    std::atomic<std::uint64_t> met{0};
+    std::atomic<bool> computes{false};
+    TaskJob job(2, 3);
+    job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+      Function compute = [&](ph_task_pe* one, ph_task_message* message) {
+        computes = true;
+        while (met != kMessages) std::this_thread::yield();
+        ph_task_free(one, message);
+        ph_task_stop(one);
+      };
+      Function take = [&](ph_task_pe* one, ph_task_message* message) {
+        EXPECT_EQ(value_of(message), met) << "in order";
+        EXPECT_EQ(ph_task_free(one, message), PH_OK);
+        if (++met == kMessages) ph_task_stop(one);
+      };
+      const std::uint32_t computing = enroll(pe, compute), taking = enroll(pe, take);
+      ASSERT_EQ(ph_task_agree(pe), PH_OK);
+      if (place.pe == 3) {
+        ASSERT_EQ(ph_task_send(pe, 3, make(pe, computing, 0)), PH_OK);
+      }
+      if (place.pe == 0) {
+        while (!computes) std::this_thread::yield();
+        for (std::uint64_t i = 0; i < kMessages; ++i)
+          ASSERT_EQ(ph_task_send(pe, 4, make(pe, taking, i, size_bytes)), PH_OK);
+      }
+      if (place.pe == 3 || place.pe == 4) {
+        ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+      }
+    });
+    EXPECT_EQ(met, kMessages);
+  }
+}
+
+// The busy PE was asleep when its siblings fell asleep for good: its waking up sets a watch.
+TEST(TaskPe, a_sibling_watches_a_pe_that_was_woken_for_a_long_task) {
+  constexpr std::uint64_t kRounds = 30;
+  std::atomic<std::uint64_t> met{0};
+  TaskJob job(2, 2);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    Function compute = [&](ph_task_pe* one, ph_task_message* message) {
+      const std::uint64_t round = value_of(message);
+      ph_task_set_handler(message, 1);  // says that it computes
+      EXPECT_EQ(ph_task_send(one, 0, message), PH_OK);
+      while (met != round) std::this_thread::yield();
+      if (round == kRounds) ph_task_stop(one);
+    };
+    Function answer = [&](ph_task_pe* one, ph_task_message* message) {
+      ph_task_set_handler(message, 2);
+      EXPECT_EQ(ph_task_send(one, 3, message), PH_OK);  // by the lane of PE 2, which computes
+    };
+    Function take = [&](ph_task_pe* one, ph_task_message* message) {
+      const std::uint64_t round = value_of(message) + 1;
+      met = round - 1;
+      if (round > kRounds) {
+        ph_task_set_handler(message, 3);
+        EXPECT_EQ(ph_task_send(one, 0, message), PH_OK);
+        ph_task_stop(one);
+        return;
+      }
+      std::memcpy(ph_task_body(message), &round, sizeof round);
+      ph_task_set_handler(message, 0);
+      EXPECT_EQ(ph_task_send(one, 2, message), PH_OK);
+    };
+    Function stop = [](ph_task_pe* one, ph_task_message* message) {
+      ph_task_free(one, message);
+      ph_task_stop(one);
+    };
+    for (Function* function : {&compute, &answer, &take, &stop}) enroll(pe, *function);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 3) {
+      ASSERT_EQ(ph_task_send(pe, 2, make(pe, 0, 1)), PH_OK);
+    }
+    if (place.pe != 1) {
+      ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+    }
+  });
+  EXPECT_EQ(met, kRounds);
 }
 
 TEST(TaskPeDeathTest, a_message_without_a_handler_ends_the_process_with_words) {

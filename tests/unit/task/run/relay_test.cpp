@@ -2,32 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <numeric>
+#include <cstring>
 #include <vector>
 
+#include "task/api/checks.hpp"
+#include "task/run/sends.hpp"
 #include "task/task_job.hpp"
 
 namespace photon::task::test {
 namespace {
-
-TEST(TaskRelay, a_tree_reaches_every_process_once_from_every_root) {
-  for (std::uint32_t processes = 1; processes <= 40; ++processes)
-    for (std::uint32_t root = 0; root < processes; ++root) {
-      std::vector<std::uint32_t> reached = {root};
-      for (std::size_t i = 0; i < reached.size(); ++i) {
-        const Children children = children_of(reached[i], root, processes);
-        ASSERT_LE(children.count, 4u);
-        for (std::uint32_t child = 0; child < children.count; ++child)
-          reached.push_back(children.of[child]);
-        ASSERT_LE(reached.size(), processes);
-      }
-      std::ranges::sort(reached);
-      std::vector<std::uint32_t> all(processes);
-      std::iota(all.begin(), all.end(), 0u);
-      ASSERT_EQ(reached, all);
-    }
-}
 
 TEST(TaskRelay, the_own_copy_is_met_before_what_is_sent_to_itself_later) {
   TaskJob job(1, 3);
@@ -123,6 +106,226 @@ TEST(TaskRelay, a_broadcast_reaches_each_pe_or_process_once) {
       broadcast_by_all({2, 2, flags, size_bytes});
     }
   broadcast_by_all({6, 1, self, 64});  // a tree of two levels
+}
+
+// By a list and by a group, from every PE at the same time; sizes that are carried and that are
+// lent.
+struct Listed {
+  std::uint32_t processes, pes;
+  std::uint64_t size_bytes;
+  bool by_group;
+};
+
+void send_by_lists(const Listed& one) {
+  SCOPED_TRACE(testing::Message() << one.processes << " x " << one.pes << ", " << one.size_bytes
+                                  << " bytes" << (one.by_group ? ", groups" : ""));
+  constexpr std::uint64_t kEach = 3;
+  const std::uint32_t pes = one.processes * one.pes;
+  const auto is_listed = [](std::uint32_t source, std::uint32_t pe) {
+    return (source * 7 + pe * 5) % 3 != 0;
+  };
+  TaskJob job(one.processes, one.pes);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    std::vector<std::uint64_t> met(pes);
+    std::uint64_t left = 0;
+    for (std::uint32_t source = 0; source < pes; ++source)
+      left += is_listed(source, place.pe) ? kEach : 0;
+    Function take = [&](ph_task_pe* me, ph_task_message* message) {
+      const std::uint32_t source = ph_task_source(message);
+      ASSERT_LT(source, pes);
+      EXPECT_TRUE(is_listed(source, place.pe));
+      EXPECT_EQ(value_of(message) / kEach, source);
+      EXPECT_EQ(ph_task_size(message), one.size_bytes);
+      EXPECT_EQ(static_cast<char*>(ph_task_body(message))[one.size_bytes - 1], 'z');
+      ++met[source];
+      EXPECT_EQ(ph_task_free(me, message), PH_OK);
+      if (--left == 0) ph_task_stop(me);
+    };
+    const std::uint32_t number = enroll(pe, take);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    std::vector<std::uint32_t> listed;
+    for (std::uint32_t to = pes; to-- != 0;)
+      if (is_listed(place.pe, to)) listed.push_back(to);
+    const ph_task_list list{sizeof list, listed.data(), listed.size()};
+    std::uint32_t group = 0;
+    ASSERT_EQ(ph_task_group(pe, &list, &group), PH_OK);
+    ph_task_message* message = make(pe, number, 0, one.size_bytes);
+    static_cast<char*>(ph_task_body(message))[one.size_bytes - 1] = 'z';
+    for (std::uint64_t i = 0; i < kEach; ++i) {
+      const std::uint64_t value = place.pe * kEach + i;
+      std::memcpy(ph_task_body(message), &value, sizeof value);
+      const std::uint32_t flags = i + 1 == kEach ? 0 : PH_TASK_KEEP;
+      ASSERT_EQ(one.by_group ? ph_task_multicast(pe, group, message, flags)
+                             : ph_task_send_list(pe, &list, message, flags),
+                PH_OK);
+    }
+    ASSERT_EQ(ph_task_run(pe, left == 0 ? 0 : -1, nullptr), PH_OK);
+    for (std::uint32_t source = 0; source < pes; ++source)
+      EXPECT_EQ(met[source], is_listed(source, place.pe) ? kEach : 0) << source;
+  });
+}
+
+TEST(TaskRelay, a_list_or_a_group_reaches_each_of_its_pes_once) {
+  for (const bool by_group : {false, true}) {
+    for (const std::uint64_t size_bytes : {9u, 5'003u, 100'001u}) {
+      send_by_lists({1, 3, size_bytes, by_group});
+      send_by_lists({3, 2, size_bytes, by_group});
+    }
+    send_by_lists({8, 1, 64, by_group});  // a tree of two levels
+  }
+}
+
+// So many PEs are no list that one carried message holds.
+TEST(TaskRelay, a_group_whose_list_takes_several_messages_is_known_before_its_first_use) {
+  constexpr std::uint32_t kProcesses = 6, kPes = 60;
+  TaskJob job(kProcesses, kPes,
+              {{"am_carried_max", "1024"}, {"am_aggregate_bytes", "1024"}, {"max_lanes", "64"}});
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    std::uint64_t met = 0;
+    Function take = [&](ph_task_pe* me, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(me, message), PH_OK);
+      ++met;
+      ph_task_stop(me);
+    };
+    const std::uint32_t number = enroll(pe, take);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 5) {
+      std::vector<std::uint32_t> listed;
+      for (std::uint32_t to = 0; to < place.pes; ++to) listed.push_back(to);
+      const ph_task_list list{sizeof list, listed.data(), listed.size()};
+      std::uint32_t group = 0;
+      ASSERT_EQ(ph_task_group(pe, &list, &group), PH_OK);
+      ASSERT_EQ(ph_task_multicast(pe, group, make(pe, number, 0), 0), PH_OK);
+    }
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+    EXPECT_EQ(met, 1u);
+  });
+}
+
+RelayFront sound_front() {
+  return {.body_bytes = 8,
+          .root = 1,
+          .flags = 0,
+          .source = 1,
+          .handler = 0,
+          .group = 0,
+          .pes = 0,
+          .processes = 0,
+          .kind = Kind::program,
+          .zero = {}};
+}
+
+// A peer sends whatever it likes: PE 1, one message of the kind with each body, and a good one.
+void expect_refused(Kind kind, const std::vector<std::vector<std::byte>>& bodies) {
+  TaskJob job(3, 1);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    std::vector<std::uint64_t> met;
+    Function take = [&](ph_task_pe* me, ph_task_message* message) {
+      met.push_back(value_of(message));
+      EXPECT_EQ(ph_task_free(me, message), PH_OK);
+      ph_task_stop(me);
+    };
+    const std::uint32_t number = enroll(pe, take);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 1) {
+      Pe& me = of(pe);
+      for (const std::vector<std::byte>& body : bodies) {
+        Message* message = me.pool().alloc(body.size());
+        if (!body.empty()) std::memcpy(body_of(*message), body.data(), body.size());
+        message->wire.kind = kind;
+        ASSERT_EQ(me.machine().send(*message, 0), PH_OK);
+      }
+      for (const std::uint32_t to : {0u, 2u})
+        ASSERT_EQ(ph_task_send(pe, to, make(pe, number, 99)), PH_OK);
+      return;
+    }
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+    EXPECT_EQ(met, (std::vector<std::uint64_t>{99}));
+    EXPECT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+    EXPECT_EQ(met.size(), 1u);
+  });
+}
+
+std::vector<std::byte> bytes_of(const void* front, std::size_t front_bytes,
+                                const std::vector<std::uint32_t>& numbers,
+                                std::size_t body_bytes = 0) {
+  std::vector<std::byte> bytes(front_bytes + body_bytes + 4 * numbers.size());
+  std::memcpy(bytes.data(), front, front_bytes);
+  if (!numbers.empty())
+    std::memcpy(bytes.data() + front_bytes + body_bytes, numbers.data(), 4 * numbers.size());
+  return bytes;
+}
+
+TEST(TaskRelay, a_forged_front_is_refused) {
+  std::vector<std::vector<std::byte>> bodies = {{}, std::vector<std::byte>(63)};
+  const auto add = [&](const std::vector<std::uint32_t>& numbers, const auto& change) {
+    RelayFront front = sound_front();
+    change(front);
+    bodies.push_back(bytes_of(&front, sizeof front, numbers, 8));
+  };
+  const std::uint32_t listed = RelayFront::kListed;
+  add({}, [](RelayFront& front) { front.root = 3; });
+  add({}, [](RelayFront& front) { front.root = front.source = 0; });  // from its own target
+  add({}, [](RelayFront& front) { front.root = front.source = 2; });  // 1 is below 0 then
+  add({}, [](RelayFront& front) { front.source = 3; });
+  add({}, [](RelayFront& front) { front.flags = PH_TASK_KEEP; });
+  add({}, [](RelayFront& front) { front.flags = 0x400; });
+  add({}, [](RelayFront& front) { front.flags = listed | PH_TASK_WITH_SELF; });
+  add({}, [](RelayFront& front) { front.flags = RelayFront::kGrouped; });  // of no group
+  add({}, [](RelayFront& front) { front.body_bytes = 9; });
+  add({}, [](RelayFront& front) { front.body_bytes = ~std::uint64_t{0}; });
+  add({}, [](RelayFront& front) { front.body_bytes = 7; });
+  add({}, [](RelayFront& front) { front.zero[26] = 1; });
+  for (const Kind kind : {Kind::relay, Kind::group, Kind::many, Kind{kKinds}, Kind{255}})
+    add({}, [&](RelayFront& front) { front.kind = kind; });
+  const auto add_list = [&](std::uint32_t pes, std::uint32_t processes,
+                            const std::vector<std::uint32_t>& numbers) {
+    add(numbers, [&](RelayFront& front) {
+      front.flags = listed;
+      front.pes = pes;
+      front.processes = processes;
+    });
+  };
+  add_list(1, 1, {0});         // a number is missing
+  add_list(~0U, ~0U, {0, 0});  // so many are
+  add_list(2, 1, {0, 0, 0});   // twice
+  add_list(1, 1, {3, 0});      // no such PE
+  add_list(1, 1, {0, 3});      // no such process
+  add_list(1, 2, {0, 0, 1});   // the root among the others
+  add_list(1, 1, {0, 2});      // not this process
+  expect_refused(Kind::relay, bodies);
+}
+
+TEST(TaskRelay, a_forged_piece_of_a_group_is_refused) {
+  std::vector<std::vector<std::byte>> bodies = {{}, std::vector<std::byte>(31)};
+  const auto add = [&](const std::vector<std::uint32_t>& numbers, const auto& change) {
+    GroupPiece piece{1, 0, 1, 1, 0, 2, 0};
+    change(piece);
+    bodies.push_back(bytes_of(&piece, sizeof piece, numbers));
+  };
+  add({0, 0}, [](GroupPiece& piece) { piece.maker = 0; });  // of its own target
+  add({0, 0}, [](GroupPiece& piece) { piece.maker = 3; });
+  add({0, 0}, [](GroupPiece& piece) { piece.zero = 1; });
+  add({0, 0}, [](GroupPiece& piece) { piece.count = 3; });
+  add({0, 0}, [](GroupPiece& piece) { piece.count = ~0U; });
+  add({0, 0}, [](GroupPiece& piece) { piece.pes = ~0U; });
+  expect_refused(Kind::group, bodies);
+}
+
+TEST(TaskRelay, forged_parts_of_a_multiple_send_are_refused) {
+  std::vector<std::vector<std::byte>> bodies = {{}, std::vector<std::byte>(63)};
+  const auto add = [&](std::uint64_t size_bytes, std::size_t body_bytes, std::uint8_t zero) {
+    PartFront front{size_bytes, 0, {}};
+    front.zero[0] = zero;
+    bodies.push_back(bytes_of(&front, sizeof front, {}, body_bytes));
+  };
+  add(65, 64, 0);
+  add(64, 60, 0);
+  add(8, 64, 1);
+  add(~std::uint64_t{0}, 64, 0);
+  add(~std::uint64_t{0} - 63, 64, 0);
+  add(8, 65, 0);  // half a part behind it
+  expect_refused(Kind::many, bodies);
 }
 
 }  // namespace

@@ -2,9 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "forked_job.hpp"
 #include "rounds.hpp"
 #include "task/task_job.hpp"
 
@@ -14,6 +21,7 @@ namespace {
 // More than any ring holds, in both directions, before either takes one.
 TEST(TaskSend, FloodBothWaysWithoutRefusal) {
   constexpr std::uint64_t kCount = photon::test::rounds(20'000, 2'000);
+  std::atomic<std::uint64_t> waited{0};
   TaskJob job(2, 2, {{"am_slots", "16"}, {"am_queue_bytes", "65536"}});
   job.run([&](ph_task_pe* pe, const ph_task_place& place) {
     std::vector<std::uint64_t> next(place.pes);
@@ -30,7 +38,106 @@ TEST(TaskSend, FloodBothWaysWithoutRefusal) {
       ASSERT_EQ(ph_task_send(pe, to, make(pe, number, i, 8 + i % 200)), PH_OK);
     ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
     EXPECT_EQ(next[(place.pe + 1) % place.pes], kCount);
+    waited += counts_of(pe).waited;
   });
+  EXPECT_GT(waited, 0u) << "whoever sends first has a target that takes nothing";
+}
+
+// Whether the machine has so much memory to spare.
+bool has_memory(std::uint64_t bytes) {
+  std::ifstream facts("/proc/meminfo");
+  std::string name;
+  std::uint64_t kib = 0;
+  while (facts >> name >> kib) {
+    if (name == "MemAvailable:") return kib * 1024 >= bytes;
+    facts.ignore(1000, '\n');
+  }
+  return false;
+}
+
+TEST(TaskSend, SizesBeyond2GiB) {
+  constexpr std::uint64_t kBytes = (std::uint64_t{1} << 31) + 1001;
+  constexpr std::uint64_t kNeeded = std::uint64_t{8} << 30;
+  if (!has_memory(kNeeded)) GTEST_SKIP() << "less than 8 GiB of memory are available";
+  TaskJob job(2, 1);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    Function take = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_size(message), kBytes);
+      const char* body = static_cast<char*>(ph_task_body(message));
+      EXPECT_EQ(value_of(message), 7u);
+      EXPECT_EQ(body[kBytes / 2], 'm');
+      EXPECT_EQ(body[kBytes - 1], 'z');
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      ph_task_stop(one);
+    };
+    const std::uint32_t number = enroll(pe, take);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 1) {
+      ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+      return;
+    }
+    ph_task_message* message = make(pe, number, 7, kBytes);
+    char* body = static_cast<char*>(ph_task_body(message));
+    body[kBytes / 2] = 'm';
+    body[kBytes - 1] = 'z';
+    ASSERT_EQ(ph_task_send(pe, 1, message), PH_OK);
+  });
+}
+
+// One of three real processes. 2 is killed while messages for it wait and are lent; each of the
+// others loses these, and nothing else. The number of what went wrong; 0: nothing.
+int outlive(const ph_bootstrap& bootstrap) {
+  const ph_option options[] = {{"am_slots", "4"}, {"requests", "16"}};
+  ph_config photon{};
+  photon.size = sizeof photon;
+  photon.bootstrap = &bootstrap;
+  photon.options = options;
+  photon.options_count = std::size(options);
+  ph_task_config config{};
+  config.size = sizeof config;
+  config.photon = &photon;
+  ph_task_pe* pe = nullptr;
+  if (ph_task_start(&config, &pe, nullptr) != PH_OK) return 1;
+  const std::uint32_t own = place_of(pe).pe;
+  std::uint64_t left = 5;  // of the other one 3, and 2 of its own
+  Function die = [](ph_task_pe*, ph_task_message*) { ::raise(SIGKILL); };
+  Function count = [&](ph_task_pe* one, ph_task_message* message) {
+    ph_task_free(one, message);
+    if (--left == 0) ph_task_stop(one);
+  };
+  const std::uint32_t dying = enroll(pe, die), counting = enroll(pe, count);
+  if (ph_task_agree(pe) != PH_OK) return 2;
+  if (own == 2) return static_cast<int>(ph_task_run(pe, -1, nullptr)) + 50;
+  const auto sends = [&](std::uint32_t handler, std::uint64_t size_bytes) {
+    return ph_task_send(pe, 2, make(pe, handler, 0, size_bytes));
+  };
+  if (sends(counting, 100'000) != PH_OK) return 3;  // lent
+  for (int i = 0; i < 500; ++i)
+    if (sends(dying, 8 + i) != PH_OK) return 4;  // most of them wait
+  if (counts_of(pe).waited == 0) return 5;
+  ph_status status = PH_OK;
+  while ((status = sends(counting, 8)) == PH_OK) ph_task_run(pe, 0, nullptr);
+  if (status != PH_ERR_PEER) return 6;
+  if (counts_of(pe).dropped < 400) return 7;
+  // What goes to the other one, and to all, comes.
+  const std::uint32_t list[] = {2, 1 - own, own};
+  const ph_task_list listed{sizeof listed, list, std::size(list)};
+  if (ph_task_send(pe, 1 - own, make(pe, counting, 0)) != PH_OK) return 8;
+  if (ph_task_broadcast(pe, make(pe, counting, 0), PH_TASK_WITH_SELF) != PH_OK) return 9;
+  if (ph_task_send_list(pe, &listed, make(pe, counting, 0), 0) != PH_OK) return 10;
+  if (ph_task_run(pe, -1, nullptr) != PH_OK) return 11;
+  if (ph_task_agree(pe) == PH_OK) return 12;
+  static_cast<void>(ph_task_end(pe));  // it says what was lost
+  return 0;
+}
+
+TEST(TaskSend, a_process_that_dies_loses_what_was_for_it_and_the_others_go_on) {
+  const std::vector<int> ends = photon::test::fork_ranks(3, outlive);
+  EXPECT_TRUE(WIFSIGNALED(ends[2]) && WTERMSIG(ends[2]) == SIGKILL) << ends[2];
+  for (const int rank : {0, 1}) {
+    EXPECT_TRUE(WIFEXITED(ends[rank])) << ends[rank];
+    EXPECT_EQ(WEXITSTATUS(ends[rank]), 0) << "rank " << rank;
+  }
 }
 
 TEST(TaskSend, messages_of_all_sizes_reach_every_pe_with_their_bytes) {

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
+#include <new>
 
+#include "shortage.hpp"
 #include "task/api/checks.hpp"
 #include "task/task_job.hpp"
 
@@ -35,11 +38,11 @@ TEST(TaskCounts, what_was_created_has_been_processed_when_all_is_over) {
     while (met < expected) ASSERT_EQ(ph_task_run(pe, 1, nullptr), PH_OK);
     ASSERT_EQ(ph_task_agree(pe), PH_OK);
     Pe& own = of(pe);
-    std::uint64_t made = own.created();
+    std::uint64_t made = own.balance().created;
     for (std::uint32_t process = 0; process < place.processes; ++process)
       made += own.machine().sent_to(process);
     created += made;
-    processed += own.processed();
+    processed += own.balance().processed;
     ASSERT_EQ(ph_task_agree(pe), PH_OK);
     EXPECT_EQ(created, processed);
   });
@@ -63,6 +66,31 @@ TEST(TaskParts, a_message_of_an_unknown_kind_is_freed) {
     EXPECT_EQ(ph_task_free(pe, message), PH_OK);
     EXPECT_EQ(ph_task_free(pe, message), PH_ERR_STATE);
   });
+}
+
+// PEs, parts and threads: each step finds no memory once, and what was made before it is freed.
+TEST(TaskParts, no_memory_at_any_step_of_making_pes_frees_what_was_made) {
+  bool is_made = false;
+  for (int allowed = 0; !is_made; ++allowed) {
+    ASSERT_LT(allowed, 1'000);
+    std::unique_ptr<Crew> crew;
+    ph_status status = PH_ERR_MEMORY;
+    try {
+      const photon::test::Shortage shortage(allowed);
+      crew = std::make_unique<Crew>(std::make_unique<Shared>(2, 0, 3), nullptr, false);
+      make_parts(*crew, ph_task_config{});
+      status = crew->launch([](ph_task_pe*, void*) { ADD_FAILURE(); }, nullptr);
+    } catch (const std::bad_alloc&) {
+      EXPECT_EQ(status, PH_ERR_MEMORY);
+    }
+    if (crew != nullptr) crew->open_gate(false);
+    is_made = status == PH_OK;
+    if (is_made) {
+      EXPECT_GT(allowed, 10);
+    } else {
+      EXPECT_EQ(status, PH_ERR_MEMORY) << allowed;
+    }
+  }
 }
 
 }  // namespace

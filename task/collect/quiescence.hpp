@@ -1,0 +1,109 @@
+// Quiescence: a handler runs when nothing is left to do in the job (docs/tasks.md, "Quiescence").
+//
+//   request: ask() --> asked of the leader -- done --> its message is queued here
+//                      asked -- the leader is lost --> asked of the next one
+//   wave:    begin comes --> open: own counts are read, and it is passed on
+//            open -- an answer of each below, or their loss --> answered: to whom it came of
+//            open -- a later wave comes --> dropped
+//   leader:  resting -- a request --> wave -- even --> wave at once -- the same --> done to those
+//            that had asked before it began;  wave -- another end --> pause --> wave
+//
+// The leader is the first PE of the lowest process that lives. Waves go down a tree of the
+// processes that its leader takes for living, with four branches, and there from the first PE to
+// its siblings. Invariant: a PE takes part in one wave at a time, the greatest it has heard of; a
+// request is answered by a pair of waves of which the second began after it had come to the leader.
+// Owner: a PE, whose thread makes every call. Its messages are not counted.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "task/collect/deaths.hpp"
+#include "task/collect/tally.hpp"
+#include "task/run/pe.hpp"
+
+namespace photon::task {
+
+class Quiescence {
+ public:
+  explicit Quiescence(Pe& pe);
+  ~Quiescence();
+  Quiescence(const Quiescence&) = delete;
+  Quiescence& operator=(const Quiescence&) = delete;
+
+  // Has the answer queued here when nothing is left to do; it is the library's from then on.
+  // Throws bad_alloc: nothing was done.
+  void ask(Message& answer);
+  // That this PE has led.
+  std::uint64_t waves() const noexcept { return waves_begun_; }
+  // A message of Kind::wave, which is over then. Throws bad_alloc.
+  void take(Message& message);
+
+ private:
+  static constexpr std::uint64_t kWatchUs = 10'000;  // between two looks at who is dead
+  static constexpr std::uint64_t kFirstPauseUs = 50;
+  static constexpr std::uint64_t kLongestPauseUs = 2'000;
+
+  struct Request {
+    std::uint64_t number;
+    Message* answer;
+  };
+  // A request at its leader.
+  struct Asked {
+    std::uint32_t pe;
+    std::uint64_t number;
+    std::uint64_t from_wave;  // it has come before that one began
+  };
+  struct Wave {
+    WaveName name;
+    bool is_open = false;
+    std::uint32_t parent = 0;
+    std::vector<std::uint32_t> awaited;  // PEs
+  };
+
+  std::uint32_t first_of(std::uint32_t process) const noexcept {
+    return process * pe_.shared().pes;
+  }
+  void send(std::uint32_t to, Message* message) noexcept;
+  bool pass(std::uint32_t to, const WaveFront& front, const ProcessSet& dead) noexcept;
+  void ask_leader(std::uint64_t number) noexcept;
+
+  void on_ask(std::uint32_t pe, std::uint64_t number);
+  void on_done(std::uint64_t number) noexcept;
+  void on_begin(const WaveName& name, std::uint32_t parent, const ProcessSet& dead);
+  void on_answer(const WaveFront& front, Message& message);
+  void pass_on(const ProcessSet& dead);
+  void answer();
+
+  // The leader.
+  void begin_wave();
+  void end_wave();
+  void pause();
+  void give_answers();
+
+  // Timers.
+  void watch();
+  static void on_watch(ph_task_pe* pe, void* self);
+  static void on_pause(ph_task_pe* pe, void* self);
+  void look_for_deaths();
+
+  Pe& pe_;
+  Deaths deaths_;
+  std::uint32_t leader_ = 0;  // whom the requests were asked of
+  std::uint64_t requests_made_ = 0;
+  std::vector<Request> requests_;
+  bool is_watching_ = false;
+
+  Wave wave_;
+  Tally tally_;
+
+  std::vector<Asked> asked_;
+  std::uint64_t waves_begun_ = 0;
+  bool is_wave_under_way_ = false;
+  bool has_last_ = false;
+  Tally last_;  // an even one, of the wave before
+  std::uint64_t pause_us_ = kFirstPauseUs;
+  std::uint64_t pause_timer_ = 0;  // 0: none is armed
+};
+
+}  // namespace photon::task

@@ -1,0 +1,15 @@
+// A function of the program that the loop of a PE calls beside tasks: of a timer, or of a
+// condition. Invariant: the function is not null while it stands in a list or heap that is run.
+// Owner: whoever holds it; plain data.
+#pragma once
+
+#include <photon/task.h>
+
+namespace photon::task {
+
+struct Call {
+  void (*function)(ph_task_pe* pe, void* user);
+  void* user;
+};
+
+}  // namespace photon::task

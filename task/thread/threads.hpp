@@ -1,0 +1,115 @@
+// The threads of one PE: made, awakened, run by their tokens, ended.
+//
+// A token is a message of Kind::token whose body names a thread by number and generation. Whatever
+// a PE has for threads is here; nothing of it is shared but the limit of stacks.
+// Invariant: `current_` is the thread on whose stack this runs, or null. A handler that runs in a
+// nested run on that stack is no part of it: then tasks are deeper nested than when its turn began.
+// Owner: the PE, whose thread makes every call but awaken_elsewhere(), which is of its caller's PE.
+#pragma once
+
+#include <photon/task.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "task/run/pe.hpp"
+#include "task/thread/stack_overflow.hpp"
+#include "task/thread/stacks.hpp"
+#include "task/thread/thread.hpp"
+#include "task/thread/thread_table.hpp"
+#include "task/thread/thread_variables.hpp"
+
+namespace photon::task {
+
+struct ThreadMaking {
+  ph_task_thread_function function;
+  void* user;
+  std::uint64_t stack_bytes;  // 0: as the config says
+};
+
+class Threads {
+ public:
+  static constexpr std::uint64_t kStackBytes = std::uint64_t{64} << 10;
+
+  // Null `limit`: stacks have no guards.
+  Threads(Pe& pe, StackLimit* limit, std::uint64_t stack_bytes)
+      : pe_(pe), limit_(limit), stack_bytes_(stack_bytes), stacks_(limit) {}
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+  // Null: no stack, and nothing was made. Throws bad_alloc: the same.
+  Thread* make(const ThreadMaking& making);
+  ph_task_thread handle_of(const Thread& thread) const noexcept {
+    return {pe_.number(), thread.number, table_.generation(thread.number)};
+  }
+  // Of this PE. Null: it is over, or never was.
+  Thread* find(const ph_task_thread& handle) const noexcept {
+    return table_.find(handle.number, handle.generation);
+  }
+  bool was(const ph_task_thread& handle) const noexcept {
+    return table_.was(handle.number, handle.generation);
+  }
+  // The thread that calls; null: a handler, or neither.
+  Thread* self() const noexcept {
+    if (current_ == nullptr || pe_.task_depth() != current_->depth) return nullptr;
+    return current_;
+  }
+
+  // Of one that was made or suspended, or that runs and leaves then. False: no memory for a token.
+  bool make_ready(Thread& thread) noexcept;
+  // These are called by `self`, and return when it goes on.
+  void suspend(Thread& self);
+  bool yield(Thread& self);  // false: no memory, and it has not stopped
+  void join(Thread& self, Thread& other);
+  // Would `self` wait for itself?
+  static bool is_circle(const Thread& self, const Thread& other) noexcept;
+  // Of one that does not run.
+  void free(Thread& thread) noexcept;
+
+  // A token of a PE's own making for a thread of another PE; as Machine::send().
+  static ph_status awaken_elsewhere(Pe& pe, const ph_task_thread& handle) noexcept;
+  // A token that has its turn. True: a thread has run.
+  bool take(Message& token) noexcept;
+
+  // Ends all of them, since the PE ends.
+  void leave() noexcept;
+  bool has_left() const noexcept { return has_left_; }
+
+  ThreadVariables& variables() noexcept { return variables_; }
+  StackLimit* limit() noexcept { return limit_; }
+  void count(ph_task_thread_counts& counts) const noexcept;
+
+ private:
+  struct Body {  // of a token, with the words of a long priority behind it
+    std::uint32_t number;
+    std::uint32_t generation;
+  };
+  struct Freed {};  // thrown through the frames of a thread that is freed
+
+  static void run(Fiber& fiber, void* argument);
+  void resume(Thread& thread) noexcept;
+  void stop(Thread& self);
+  void end(Thread& thread) noexcept;
+  void forget_join(Thread& thread) noexcept;
+  static Message* token_of(Pe& pe, const Body& body, std::size_t more_bytes) noexcept;
+
+  Pe& pe_;
+  StackLimit* limit_;
+  const std::uint64_t stack_bytes_;
+  Stacks stacks_;
+  std::optional<OverflowWatch> watch_;
+  ExceptionState* exceptions_ = nullptr;  // of the PE's thread
+  ThreadTable table_;
+  ThreadVariables variables_;
+  Thread* current_ = nullptr;
+  bool has_left_ = false;
+  std::uint64_t switches_ = 0;
+  std::uint64_t stale_ = 0;
+};
+
+inline Threads& threads_of(const Pe& pe) noexcept {
+  return *static_cast<Threads*>(pe.part(Part::thread));
+}
+
+}  // namespace photon::task

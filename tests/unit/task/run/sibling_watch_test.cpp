@@ -1,0 +1,46 @@
+#include "task/run/sibling_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "task/api/checks.hpp"
+#include "task/task_job.hpp"
+
+namespace photon::task::test {
+namespace {
+
+// PE 2 makes no call, and what comes for PE 3 comes by its lane.
+TEST(TaskSiblingWatch, it_takes_for_itself_what_came_by_the_lane_of_a_busy_sibling) {
+  std::atomic<bool> is_met{false};
+  std::atomic<bool> is_sent{false};
+  TaskJob job(2, 2);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    Function take = [&](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_source(message), 0u);
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      is_met = true;
+    };
+    const std::uint32_t number = enroll(pe, take);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 0) {
+      ASSERT_EQ(ph_task_send(pe, 3, make(pe, number, 0)), PH_OK);
+      is_sent = true;
+    }
+    while (place.pe == 2 && !is_met) std::this_thread::yield();
+    if (place.pe != 3) return;
+    while (!is_sent) std::this_thread::yield();
+    EXPECT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+    EXPECT_FALSE(is_met) << "the own lane is not the one by which it comes";
+    Pe& me = of(pe);
+    SiblingWatch watch(2);
+    while (!is_met) {
+      watch.visit(me, me.shared().all);
+      EXPECT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace photon::task::test

@@ -1,0 +1,97 @@
+#include "task/thread/stacks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+namespace photon::task::test {
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{64} << 10;
+constexpr std::uint64_t kUsualMappings = 65530;
+
+TEST(TaskStacks, have_the_bytes_that_were_asked_for_and_can_be_written_to_their_last_one) {
+  StackLimit limit(kUsualMappings);
+  for (StackLimit* guarded : {&limit, static_cast<StackLimit*>(nullptr)}) {
+    Stacks stacks(guarded);
+    for (const std::size_t bytes : {std::size_t{16} << 10, kStackBytes, std::size_t{3} << 20}) {
+      Stack* stack = stacks.take(bytes, 1);
+      ASSERT_NE(stack, nullptr);
+      const std::size_t room =
+          static_cast<std::size_t>(reinterpret_cast<std::byte*>(stack) - stack->bottom);
+      EXPECT_GE(room, bytes);
+      std::memset(stack->bottom, 1, room);
+      stacks.give(*stack);
+    }
+  }
+}
+
+TEST(TaskStacks, the_one_that_came_back_last_is_taken_first) {
+  StackLimit limit(kUsualMappings);
+  Stacks stacks(&limit);
+  Stack* one = stacks.take(kStackBytes, 1);
+  Stack* other = stacks.take(kStackBytes, 2);
+  ASSERT_NE(other, nullptr);
+  stacks.give(*one);
+  stacks.give(*other);
+  EXPECT_EQ(stacks.take(kStackBytes, 3), other);
+  EXPECT_EQ(stacks.take(kStackBytes, 4), one);
+  EXPECT_EQ(stacks.made(), 2u);
+}
+
+// Else the upper ends of all stacks would fall into the same few sets of a cache.
+TEST(TaskStacks, neighbours_end_at_different_lines_of_a_page) {
+  StackLimit limit(kUsualMappings);
+  Stacks stacks(&limit);
+  std::set<std::uintptr_t> lines;
+  for (std::uint32_t i = 0; i < 32; ++i)
+    lines.insert(reinterpret_cast<std::uintptr_t>(stacks.take(kStackBytes, i)) % 4096);
+  EXPECT_EQ(lines.size(), 32u);
+}
+
+TEST(TaskStacks, a_guard_names_the_owner_of_the_stack_above_it) {
+  StackLimit limit(kUsualMappings);
+  Stacks stacks(&limit);
+  std::vector<Stack*> taken;
+  for (std::uint32_t i = 0; i < 100; ++i) taken.push_back(stacks.take(kStackBytes, 1000 + i));
+  std::uint32_t owner = 0;
+  std::size_t bytes = 0;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    EXPECT_TRUE(stacks.find_guard(taken[i]->bottom - 1, owner, bytes));
+    EXPECT_EQ(owner, 1000 + i);
+    EXPECT_TRUE(stacks.find_guard(taken[i]->bottom - 4096, owner, bytes));
+    EXPECT_EQ(owner, 1000 + i);
+    EXPECT_FALSE(stacks.find_guard(taken[i]->bottom, owner, bytes));
+  }
+  EXPECT_GE(bytes, kStackBytes);
+  EXPECT_FALSE(stacks.find_guard(&owner, owner, bytes));
+  EXPECT_FALSE(stacks.find_guard(nullptr, owner, bytes));
+}
+
+// The rest of the program needs mappings as well, also when a process has all stacks it may have.
+TEST(TaskStacks, there_are_no_more_than_the_limit_leaves_room_for) {
+  StackLimit limit(StackLimit::kLeftMappings + 2 * 10 + 1);
+  {
+    Stacks stacks(&limit);
+    Stacks siblings(&limit);
+    for (std::uint32_t i = 0; i < 5; ++i) {
+      EXPECT_NE(stacks.take(kStackBytes, i), nullptr);
+      EXPECT_NE(siblings.take(kStackBytes, i), nullptr);
+    }
+    EXPECT_EQ(stacks.take(kStackBytes, 0), nullptr);
+    EXPECT_EQ(siblings.take(kStackBytes, 0), nullptr);
+    EXPECT_EQ(limit.stacks(), 10u);
+    Stacks unguarded(nullptr);
+    EXPECT_NE(unguarded.take(kStackBytes, 0), nullptr) << "they take no mappings of their own";
+  }
+  EXPECT_EQ(limit.stacks(), 0u);
+}
+
+TEST(TaskStacks, the_limit_is_that_of_the_kernel) {
+  EXPECT_GT(StackLimit::mappings_of_kernel(), StackLimit::kLeftMappings);
+}
+
+}  // namespace
+}  // namespace photon::task::test
