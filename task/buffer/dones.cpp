@@ -74,8 +74,8 @@ ph_status status_of(const Told& told) noexcept {
   return is_known ? static_cast<ph_status>(told.status) : PH_ERR_PROTOCOL;
 }
 
-// An operation that was issued here is over.
-bool run_record(Buffers& buffers, Message& record) noexcept {
+// The own done of an operation.
+bool run_operation(Buffers& buffers, Message& record) noexcept {
   const Operation operation = operation_of(record);
   Handle* handle = buffers.handles.find(operation.buffer);
   if (handle == nullptr) return drop_message(buffers.pe, record);  // it is in use, so it is there
@@ -96,6 +96,19 @@ bool run_record(Buffers& buffers, Message& record) noexcept {
   return run_handler(buffers, *handle, done, record);
 }
 
+// A message that says of itself that it is the record of an operation.
+bool run_record(Buffers& buffers, Message& message) noexcept {
+  if (message.size_bytes == sizeof(Operation)) {
+    EndName name = name_of_id(operation_of(message).local);
+    name.says = EndName::Says::ended;
+    if (buffers.underway.find(name) == &message) {
+      static_cast<void>(buffers.underway.take(name));
+      return run_operation(buffers, message);
+    }
+  }
+  return drop_message(buffers.pe, message);  // a peer has made it up
+}
+
 // An operation that the other side has issued, or was asked to.
 bool run_turned(Buffers& buffers, const EndName& name, const Told& told,
                 Message& message) noexcept {
@@ -109,7 +122,7 @@ bool run_turned(Buffers& buffers, const EndName& name, const Told& told,
   operation.status = status_of(told);
   if (operation.status != PH_OK) operation.moved_bytes = 0;
   buffers.pe.pool().free(message);
-  return run_record(buffers, *record);
+  return run_operation(buffers, *record);
 }
 
 bool run_told(Buffers& buffers, const EndName& name, const Told& told, Message& message) noexcept {
@@ -181,8 +194,7 @@ void pass_on(Buffers& buffers, ph_rank process, std::uint64_t id) noexcept {
 
 bool run_done(Pe& pe, Message& message) noexcept {
   Buffers& buffers = buffers_of(pe);
-  const bool is_far = message.source / pe.shared().pes != pe.shared().process;
-  if (message.wire.handler == kRecord && !is_far) return run_record(buffers, message);
+  if (message.wire.handler == kRecord) return run_record(buffers, message);
   Told told{};
   if (message.wire.handler != kTold || message.size_bytes != sizeof told)
     return drop_message(pe, message);  // a peer has made it up
@@ -193,7 +205,8 @@ bool run_done(Pe& pe, Message& message) noexcept {
     case EndName::Says::written: return run_told(buffers, name, told, message);
     case EndName::Says::turned: return run_turned(buffers, name, told, message);
     case EndName::Says::none:
-    case EndName::Says::issued: break;
+    case EndName::Says::issued:
+    case EndName::Says::ended: break;
   }
   return drop_message(pe, message);
 }

@@ -29,7 +29,7 @@ void end(Buffers& buffers, Message& record, ph_status status) noexcept {
               .moved_bytes = operation.moved_bytes,
               .status = status,
               .zero = 0});
-  --buffers.pe.machine().lent();
+  --buffers.pe.machine().rdma().issued;
   tell_own(buffers, record);
 }
 
@@ -48,7 +48,7 @@ bool go(Buffers& buffers, Message& record) noexcept {
   const ph_status status = post(buffers, operation_of(record));
   if (is_for_later(status)) return false;
   if (status == PH_OK) return true;
-  static_cast<void>(buffers.underway.take(name_of_id(operation_of(record).local)));
+  static_cast<void>(buffers.underway.end(name_of_id(operation_of(record).local)));
   end(buffers, record, status);
   return true;
 }
@@ -93,7 +93,7 @@ bool issue(Buffers& buffers, Handle& own, Message& record) noexcept {
   Pe& pe = buffers.pe;
   pe.balance().created += 1;
   ++pe.machine().flow(operation.other_process).sent;
-  ++pe.machine().lent();
+  ++pe.machine().rdma().issued;
   if (buffers.first_waiting != nullptr || !go(buffers, record)) append(buffers, record);
   return true;
 }
@@ -101,7 +101,7 @@ bool issue(Buffers& buffers, Handle& own, Message& record) noexcept {
 void end_issued(Buffers& buffers, const ph_u64_completion& completion) noexcept {
   const EndName name = name_of_id(completion.id);
   if (name.says != EndName::Says::issued) return;
-  Message* record = buffers.underway.take(name);
+  Message* record = buffers.underway.end(name);
   // A second end tells that a notice was lost with its peer: nobody is left to hear of it.
   if (record != nullptr) end(buffers, *record, static_cast<ph_status>(completion.status));
 }

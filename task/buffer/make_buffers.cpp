@@ -26,6 +26,8 @@ bool look_after(void* user, bool found) noexcept {
   return moved;
 }
 
+void leave(Pe& pe) noexcept { buffers_of(pe).leave(); }
+
 }  // namespace
 
 std::shared_ptr<void> make_buffers(Crew& crew) {
@@ -36,10 +38,14 @@ std::shared_ptr<void> make_buffers(Crew& crew) {
     parts->push_back(std::make_unique<Buffers>(*pe, shared.cache_bytes));
     Buffers& own = *parts->back();
     pe->set_part(Part::buffer, &own);
-    pe->machine().set_ends({take_end, look_after, &own});
+    Rdma& rdma = pe->machine().rdma();
+    rdma.taken = take_end;
+    rdma.looked = look_after;
+    rdma.user = &own;
   }
   shared.on(Kind::done) = run_done;
   shared.on(Kind::turn) = run_turn;
+  shared.on_leave[static_cast<std::size_t>(Part::buffer)] = leave;
   return parts;
 }
 

@@ -52,11 +52,17 @@ std::byte* at(std::uint64_t address) noexcept {
 // Both ends are memory of this process. The source's done comes first, if both are of one PE.
 ph_status copy(Buffers& buffers, Handle& own, Message& record) noexcept {
   Pe& pe = buffers.pe;
-  const Operation& operation = operation_of(record);
+  Operation& operation = operation_of(record);
   Message* told = make_told(
       buffers,
       {.id = operation.remote, .moved_bytes = operation.moved_bytes, .status = PH_OK, .zero = 0});
   if (told == nullptr) return PH_ERR_MEMORY;
+  EndName name{};
+  if (!buffers.underway.add(record, EndName::Says::ended, name)) {
+    pe.pool().free(*told);
+    return PH_ERR_MEMORY;
+  }
+  operation.local = id_of(name);
   const bool is_get = operation.verb == Verb::get;
   const ph_task_descriptor& source = is_get ? operation.other : operation.own;
   const ph_task_descriptor& destination = is_get ? operation.own : operation.other;

@@ -24,7 +24,14 @@ void Buffers::watch() noexcept {
   std::int64_t most_us = 0;
   if (underway.turned() != 0) most_us = kWhileTurnedUs;
   if (first_waiting != nullptr) most_us = kWhileWaitingUs;
-  pe.machine().watch(most_us);
+  pe.machine().rdma().watch_us = most_us;
+}
+
+void Buffers::leave() noexcept {
+  if (underway.count() == 0) return;
+  inform(pe,
+         "%zu operations on buffers had not had their done at its end, %zu of them turned round",
+         underway.count(), underway.turned());
 }
 
 void Buffers::count(ph_task_counts& counts) const noexcept {

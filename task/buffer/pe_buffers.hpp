@@ -26,6 +26,8 @@ struct Buffers {
   // How often this PE looks after what waits here.
   void watch() noexcept;
   void count(ph_task_counts& counts) const noexcept;
+  // The program has ended: says what it leaves behind.
+  void leave() noexcept;
 
   Pe& pe;
   Handles handles;

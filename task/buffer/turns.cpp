@@ -42,7 +42,7 @@ Message* make_turn(Buffers& buffers, const Operation& operation, const EndName& 
 
 // Over without a done of the other side.
 void end_asked(Buffers& buffers, const EndName& name, ph_status status) noexcept {
-  Message* record = buffers.underway.take(name);
+  Message* record = buffers.underway.end(name);
   Operation& operation = operation_of(*record);
   operation.status = status;
   operation.moved_bytes = 0;
@@ -110,6 +110,7 @@ ph_status ask(Buffers& buffers, Handle& own, Message& record) noexcept {
   }
   EndName name{};
   if (!buffers.underway.add(record, EndName::Says::turned, name)) return PH_ERR_MEMORY;
+  operation.local = id_of(name);
   Message* message = make_turn(buffers, operation, name);
   ph_status status = PH_ERR_MEMORY;
   if (message != nullptr) status = buffers.pe.machine().send(*message, operation.other_process);

@@ -43,6 +43,14 @@ Message* Underway::take(const EndName& name) noexcept {
   return record;
 }
 
+Message* Underway::end(const EndName& name) noexcept {
+  Message* record = find(name);
+  if (record == nullptr) return nullptr;
+  entries_[name.slot].says = EndName::Says::ended;
+  if (name.says == EndName::Says::turned) --turned_;
+  return record;
+}
+
 EndName Underway::next_turned(std::uint32_t slot) const noexcept {
   const auto count = static_cast<std::uint32_t>(entries_.size());
   for (std::uint32_t i = 1; i <= count; ++i) {

@@ -1,8 +1,9 @@
-// The operations of one PE that are not over: those that it has issued, and those whose other side
-// was asked to issue them. An id names one by slot and generation, so a forged or late one finds
-// nothing.
+// The operations of one PE whose own done has not had its turn: those that it has issued, and those
+// whose other side was asked to issue them. An id names one by slot and generation, so a forged or
+// late one finds nothing; nor does a message that says of itself that it is such a record.
 //
-//   slot: free -- add() --> issued, or turned -- take() --> free, and its generation has grown
+//   slot: free -- add() --> issued, or turned -- end() --> ended -- take() --> free
+//              -- add() --> ended, by a copy      turned -- take() --> free
 //
 // Owner: the PE. A record is the table's until it was taken.
 #pragma once
@@ -25,8 +26,10 @@ class Underway {
   bool add(Message& record, EndName::Says says, EndName& name) noexcept;
   // The record of that name, or null.
   Message* find(const EndName& name) const noexcept;
-  // The same, and it is under way no more.
+  // The same, and the name is gone.
   Message* take(const EndName& name) noexcept;
+  // The same, and from now on it is found as an ended one.
+  Message* end(const EndName& name) noexcept;
 
   std::size_t count() const noexcept { return entries_.size() - free_.size(); }
   std::size_t turned() const noexcept { return turned_; }

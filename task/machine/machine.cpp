@@ -167,7 +167,7 @@ bool Machine::send_waiting_to(ph_rank process) noexcept {
       sent(message);
       continue;
     }
-    if (!is_lost(status)) peer.flow.returned += weight(message.wire, true);
+    if (!is_lost(status)) peer.flow.returned += weight(message.wire, false);
     drop(message);
   }
   return moved;
@@ -183,7 +183,7 @@ bool Machine::take_ends() noexcept {
     if (end.kind == 0) return i != 0;
     if (end.kind == PH_REMOTE) ++peers_[end.peer].flow.arrived;
     if (end.kind == PH_REMOTE || end.id >> kAddressBits != 0) {
-      if (ends_.taken != nullptr) ends_.taken(ends_.user, end);
+      if (rdma_.taken != nullptr) rdma_.taken(rdma_.user, end);
       continue;
     }
     if (end.status != PH_OK) ++losses_.dropped;
@@ -198,7 +198,7 @@ bool Machine::progress() noexcept {
   const std::uint64_t arrived = arrived_;
   bool moved = take_ends();
   if (!targets_.empty()) moved |= send_waiting();
-  if (watch_us_ != 0) moved |= ends_.looked(ends_.user, moved || arrived != arrived_);
+  if (rdma_.watch_us != 0) moved |= rdma_.looked(rdma_.user, moved || arrived != arrived_);
   return moved || arrived != arrived_;
 }
 
@@ -206,7 +206,7 @@ bool Machine::progress() noexcept {
 // to wait for, and the core is theirs.
 bool Machine::wait(std::int64_t timeout_us) noexcept {
   if (has_waiting() && timeout_us > kWhileWaitingUs) timeout_us = kWhileWaitingUs;
-  if (watch_us_ != 0 && timeout_us > watch_us_) timeout_us = watch_us_;
+  if (rdma_.watch_us != 0 && timeout_us > rdma_.watch_us) timeout_us = rdma_.watch_us;
   const ph_query ends{PH_ANY_RANK, PH_EITHER, nullptr};
   const ph_status status = ph_wait(lane_, ends, timeout_us);
   if (status >= 0) return true;

@@ -32,13 +32,16 @@ struct Receiver {
   class Machine& (*here)(void* user) noexcept = nullptr;
 };
 
-// Who hears of operations on buffers (task/machine/rdma.hpp). Runs in progress().
-struct Ends {
-  // Of each id of an operation, local or remote.
-  void (*taken)(void* user, const ph_u64_completion& end) noexcept;
-  // After a look while watch() is on; `found`: it has found something. True: something was moved.
-  bool (*looked)(void* user, bool found) noexcept;
-  void* user;
+// What a lane has of operations on buffers (task/machine/rdma.hpp), set by who issues them.
+struct Rdma {
+  // Both run in progress(). Of each id of an operation, local or remote; null: nobody hears of it.
+  void (*taken)(void* user, const ph_u64_completion& end) noexcept = nullptr;
+  // After a look while `watch_us` is not 0; `found`: it has found something. True: something was
+  // moved.
+  bool (*looked)(void* user, bool found) noexcept = nullptr;
+  void* user = nullptr;
+  std::int64_t watch_us = 0;  // the longest sleep, while something is to be looked after
+  std::uint64_t issued = 0;   // operations that are not over
 };
 
 struct MachineConfig {
@@ -101,13 +104,9 @@ class Machine {
   bool is_ended() const noexcept { return is_ended_; }
 
   bool has_waiting() const noexcept { return !targets_.empty(); }
-  bool has_lent() const noexcept { return lent_ != 0; }
-  // Before anything comes.
-  void set_ends(const Ends& ends) noexcept { ends_ = ends; }
-  // How many messages and operations are issued and not over; who issues an operation counts it.
-  std::uint64_t& lent() noexcept { return lent_; }
-  // Something is to be looked after, so a sleep lasts for at most so long; 0: it is not.
-  void watch(std::int64_t most_us) noexcept { watch_us_ = most_us; }
+  bool has_lent() const noexcept { return lent_ != 0 || rdma_.issued != 0; }
+  // Of operations on buffers, for those who issue them.
+  Rdma& rdma() noexcept { return rdma_; }
   const Losses& losses() const noexcept { return losses_; }
   Flow& flow(ph_rank process) noexcept { return peers_[process].flow; }
   const Flow& flow(ph_rank process) const noexcept { return peers_[process].flow; }
@@ -163,8 +162,7 @@ class Machine {
   ph_status arrive(Message& message, ph_rank process) noexcept;
 
   MachineConfig config_;
-  Ends ends_{};  // nobody, if empty
-  std::int64_t watch_us_ = 0;
+  Rdma rdma_;
   ph_context* lane_ = nullptr;
   std::vector<Peer> peers_;       // each process
   std::vector<ph_rank> targets_;  // those for which something waits; room for all

@@ -21,7 +21,8 @@ struct EndName {
     read,     // all of your buffer of that slot was read
     written,  // all of it was written
     turned,   // your operation of that slot, which its other side has issued, is over
-    issued    // the same, issued here: never of a peer
+    issued,   // the same, issued here: never of a peer
+    ended     // the same, and its done is queued here: no id
   };
   std::uint32_t slot;        // 24 bits
   std::uint32_t generation;  // 24 bits

@@ -22,6 +22,7 @@ void make_parts(Crew& crew, const ph_task_config& config) {
   parts->push_back(make_collect(crew));
   parts->push_back(make_threads(
       crew, {.stack_bytes = config.stack_bytes, .has_guards = config.guards == PH_TASK_GUARDS_ON}));
+  parts->push_back(make_buffers(crew));
   crew.keep(parts);
 }
 

@@ -334,5 +334,49 @@ TEST_P(TaskBuffer, NoMessageForAcknowledgement) {
   EXPECT_EQ(processed, 1 + 2 * kCount) << "two dones each";
 }
 
+class TaskQuiesce : public TaskBuffer {};
+INSTANTIATE_TEST_SUITE_P(Paths, TaskQuiesce, testing::ValuesIn(all_paths()), path_name);
+
+// Copied, issued, told apart, turned round, refused: it is quiet when all dones have run, and then.
+TEST_P(TaskQuiesce, ZeroCopyOnEveryPathCountsOnce) {
+  constexpr std::uint32_t kRounds = photon::test::rounds(20, 4);
+  std::atomic<std::uint32_t> met{0};
+  run_on(GetParam(), [&](Station& station) {
+    const Path& path = GetParam();
+    std::uint32_t begun = 0;
+    bool is_over = false;
+    station.on_done = [&](const ph_task_done&) { ++met; };
+    Function quiet = [&](ph_task_pe* pe, ph_task_message* message) {
+      EXPECT_EQ(met, 2 * begun) << "not early";
+      is_over = true;
+      ph_task_free(pe, message);
+      for (std::uint32_t to = 0; to < station.place.pes; ++to) station.send(to, {});
+    };
+    const std::uint32_t number = enroll(station.pe, quiet);
+    ASSERT_EQ(ph_task_agree(station.pe), PH_OK);
+    std::vector<Bytes> theirs(4 * kRounds, Bytes(3000));
+    std::vector<Bytes> own(theirs.size(), Bytes(3000));
+    if (station.place.pe == path.other)
+      for (std::size_t i = 0; i < theirs.size(); ++i)
+        station.send(
+            0, station.describe(station.make(theirs[i], i % 2 == 0 ? PH_TASK_REG : PH_TASK_UNREG)));
+    for (std::size_t i = 0; i < own.size() && station.place.pe == 0; ++i) {
+      ph_task_descriptor other = station.receive();
+      if (i % 4 == 2) own[i].resize(2000);
+      if (i % 8 == 4 && !path.is_near()) other.key ^= 2;
+      const auto call = i % 4 < 2 ? ph_task_get : ph_task_put;
+      ASSERT_EQ(call(station.pe, station.make(own[i]), &other), PH_OK) << words_of(station.pe);
+      ++begun;
+    }
+    if (station.place.pe == 0) {
+      ASSERT_EQ(ph_task_quiesce(station.pe, number), PH_OK);
+    }
+    station.receive();  // tasks run until then
+    EXPECT_EQ(is_over, station.place.pe == 0);
+    station.dones.clear();
+  });
+  EXPECT_EQ(met, 8 * kRounds);
+}
+
 }  // namespace
 }  // namespace photon::task::test

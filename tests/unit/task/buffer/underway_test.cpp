@@ -37,6 +37,22 @@ TEST(TaskUnderway, a_name_takes_its_record_once) {
             nullptr);
 }
 
+TEST(TaskUnderway, what_has_ended_is_ended_once_and_taken_by_its_done) {
+  Underway underway;
+  Message record{};
+  for (const Says says : {Says::issued, Says::turned}) {
+    EndName name{};
+    ASSERT_TRUE(underway.add(record, says, name));
+    EXPECT_EQ(underway.end(name), &record);
+    EXPECT_EQ(underway.end(name), nullptr);
+    EXPECT_EQ(underway.turned(), 0u);
+    EXPECT_EQ(underway.count(), 1u);
+    name.says = Says::ended;
+    EXPECT_EQ(underway.take(name), &record);
+    EXPECT_EQ(underway.count(), 0u);
+  }
+}
+
 TEST(TaskUnderway, turned_ones_are_looked_after_in_turn) {
   Underway underway;
   std::vector<Message> records(10);
