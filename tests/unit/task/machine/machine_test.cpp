@@ -217,14 +217,14 @@ TEST(TaskMachine, what_waited_and_then_could_not_be_sent_is_counted_as_returned)
     for (std::uint32_t i = 0; i < kCount; ++i)
       ASSERT_EQ(station.machine.send(station.make(8, i), 1 - rank), PH_OK);
     ASSERT_TRUE(station.machine.has_waiting());
-    const std::uint64_t waited = station.machine.waited();
-    EXPECT_EQ(station.machine.sent_to(1 - rank), kCount);
+    const std::uint64_t waited = station.machine.losses().waited;
+    EXPECT_EQ(station.machine.flow(1 - rank).sent, kCount);
     ASSERT_EQ(ph_barrier(context), PH_OK);
     ASSERT_EQ(ph_finalize(context), PH_OK);
     station.machine.progress();
     EXPECT_FALSE(station.machine.has_waiting());
-    EXPECT_EQ(station.machine.returned_of(1 - rank), waited);
-    EXPECT_EQ(station.machine.sent_to(1 - rank), kCount);
+    EXPECT_EQ(station.machine.flow(1 - rank).returned, waited);
+    EXPECT_EQ(station.machine.flow(1 - rank).sent, kCount);
   });
 }
 
@@ -252,9 +252,10 @@ int run_landing(const ph_bootstrap& bootstrap) {
       for (int i = 0; i < 100; ++i) station.machine.progress();
     EXPECT_EQ(ph_barrier(context), PH_OK);
     if (bootstrap.rank == 0) ::kill(::getpid(), SIGKILL);
-    station.until([&] { return station.machine.refused() == 1 || station.come.size() == 2; });
+    station.until(
+        [&] { return station.machine.losses().refused == 1 || station.come.size() == 2; });
     EXPECT_EQ(station.come.size(), 1u);
-    EXPECT_EQ(station.machine.arrived_of(0), 2u) << "the small one, and this";
+    EXPECT_EQ(station.machine.flow(0).arrived, 2u) << "the small one, and this";
   }
   static_cast<void>(ph_finalize(context));  // it tells of the loss
   ph_context_destroy(context);
