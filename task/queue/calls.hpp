@@ -37,6 +37,7 @@ class Calls {
   Timers& timers() noexcept { return timers_; }
   Conditions& conditions() noexcept { return conditions_; }
   bool is_inside() const noexcept { return depth_ != 0; }
+  std::uint32_t depth() const noexcept { return depth_; }
   bool is_idle() const noexcept { return is_idle_; }
 
   // Timers that are due at that time, but for those that are armed meanwhile, and "each loop".

@@ -46,7 +46,7 @@ struct alignas(kLineBytes) Thread {
   bool is_freed = false;          // it leaves its frames
   bool has_begun = false;         // it has frames
   bool is_prioritized = false;    // else its tokens stand where messages to the own PE do
-  std::uint32_t depth = 0;        // of tasks, while it runs
+  std::uint32_t depth = 0;        // of tasks and other calls, while it runs
   std::uint32_t awakenings = 0;   // kept for its next suspensions
   Message* token = nullptr;       // while it is ready
   const Thread* later = nullptr;  // its turn comes some turns behind; it may be none any more

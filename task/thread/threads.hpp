@@ -2,9 +2,10 @@
 //
 // A token is a message of Kind::token whose body names a thread by number and generation. Whatever
 // a PE has for threads is here; nothing of it is shared but the limit of stacks.
-// Invariant: `current_` is the thread on whose stack this runs, or null. A handler that runs in a
-// nested run on that stack is no part of it: then tasks are deeper nested than when its turn began.
-// Owner: the PE, whose thread makes every call but awaken_elsewhere(), which is of its caller's PE.
+// Invariant: `current_` is the thread on whose stack this runs, or null. A handler, or a function
+// of a timer, that runs in a nested run on that stack is no part of it: then tasks and such
+// functions are deeper nested than when its turn began. Owner: the PE, whose thread makes every
+// call but awaken_elsewhere(), which is of its caller's PE.
 #pragma once
 
 #include <photon/task.h>
@@ -56,7 +57,7 @@ class Threads {
   }
   // The thread that calls; null: a handler, or neither.
   Thread* self() const noexcept {
-    if (current_ == nullptr || pe_.task_depth() != current_->depth) return nullptr;
+    if (current_ == nullptr || depth() != current_->depth) return nullptr;
     return current_;
   }
 
@@ -85,6 +86,9 @@ class Threads {
   void count(ph_task_thread_counts& counts) const noexcept;
 
  private:
+  // Of tasks and of functions that are no handlers, which may be nested.
+  std::uint32_t depth() const noexcept { return pe_.task_depth() + pe_.calls().depth(); }
+
   struct Body {  // of a token, with the words of a long priority behind it
     std::uint32_t number;
     std::uint32_t generation;
@@ -124,7 +128,8 @@ inline void Threads::resume(Thread& thread) noexcept {
   current_ = &thread;
   thread.state = ThreadState::running;
   thread.has_begun = true;
-  thread.depth = ++pe_.task_depth();
+  ++pe_.task_depth();
+  thread.depth = depth();
   ++switches_;
   thread.fiber.enter(*exceptions_);
   --pe_.task_depth();

@@ -264,9 +264,32 @@ TEST(TaskThread, may_run_tasks_itself) {
   });
 }
 
+// Nor is a function of a timer that is due in such a run.
+TEST(TaskThread, functions_of_timers_are_no_thread) {
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    bool was_called = false;
+    ThreadBody body = [&](ph_task_pe* own) {
+      const auto due = [](ph_task_pe* one, void* called) {
+        EXPECT_EQ(ph_task_thread_self(one).generation, 0u);
+        EXPECT_EQ(ph_task_thread_suspend(one), PH_ERR_STATE);
+        *static_cast<bool*>(called) = true;
+        ph_task_stop(one);
+      };
+      EXPECT_EQ(ph_task_after(own, 0, due, &was_called, nullptr), PH_OK);
+      EXPECT_EQ(ph_task_run(own, -1, nullptr), PH_OK);
+      EXPECT_NE(ph_task_thread_self(own).generation, 0u);
+    };
+    begin(pe, body);
+    run_all(pe);
+    EXPECT_TRUE(was_called);
+    EXPECT_EQ(threads_of_pe(pe).threads, 0u);
+  });
+}
+
 // Guards of 40,000 threads are more mappings than a usual kernel allows.
 TEST(TaskThread, FortyThousandOrWords) {
-  const std::uint64_t wanted = photon::test::rounds(40'000);
+  const std::uint64_t wanted = photon::test::rounds(40'000, 1000);
   for (const std::uint32_t guards : {PH_TASK_GUARDS_ON, PH_TASK_GUARDS_OFF}) {
     TaskJob job(1, 1);
     job.settings().guards = guards;
