@@ -50,7 +50,8 @@ bool run_handler(Buffers& buffers, Handle& handle, const ph_task_done& done,
       done.side == PH_TASK_SOURCE ? handle.source_done : handle.destination_done;
   if (number == PH_TASK_NO_HANDLER) return drop_message(pe, given);
   Message* message = &given;
-  if (chunk_of(given).room_bytes < sizeof done) {  // it came from a peer
+  const Chunk& chunk = chunk_of(given);
+  if (chunk.mark != Mark::live || chunk.room_bytes < sizeof done) {  // it came from a peer
     message = make_done(buffers);
     if (message == nullptr) die_of_memory(pe);
     pe.pool().free(given);
