@@ -16,13 +16,13 @@ constexpr std::uint64_t kNumberBytes = sizeof(std::uint32_t);
 
 JobShape shape_of(const Pe& pe) noexcept { return {pe.shared().processes, pe.shared().pes}; }
 
-constexpr std::uint64_t padded(std::uint64_t bytes) noexcept {
+constexpr std::uint64_t padded_list(std::uint64_t bytes) noexcept {
   return (bytes + kNumberBytes - 1) / kNumberBytes * kNumberBytes;
 }
 
 // A list that goes with the relay begins behind the body.
 std::uint32_t* numbers_of(Message& relayed, std::uint64_t body_bytes) noexcept {
-  return reinterpret_cast<std::uint32_t*>(body_of(relayed) + kFrontBytes + padded(body_bytes));
+  return reinterpret_cast<std::uint32_t*>(body_of(relayed) + kFrontBytes + padded_list(body_bytes));
 }
 
 Route route_of(const Pe& pe, const RelayFront& front, const Roster* roster) noexcept {
@@ -189,8 +189,8 @@ bool is_sound(const Pe& pe, const Message& message, const RelayFront& front) noe
   const std::uint64_t rest_bytes = message.size_bytes - kFrontBytes;
   if (front.flags == RelayFront::kListed) {
     const std::uint64_t list_bytes = (std::uint64_t{front.pes} + front.processes) * kNumberBytes;
-    return front.body_bytes <= rest_bytes && padded(front.body_bytes) <= rest_bytes &&
-           rest_bytes - padded(front.body_bytes) == list_bytes;
+    return front.body_bytes <= rest_bytes && padded_list(front.body_bytes) <= rest_bytes &&
+           rest_bytes - padded_list(front.body_bytes) == list_bytes;
   }
   if (front.body_bytes != rest_bytes || front.pes != 0 || front.processes != 0) return false;
   return front.flags == RelayFront::kGrouped || (front.flags & (numbers | ~plain)) == 0;
@@ -199,7 +199,7 @@ bool is_sound(const Pe& pe, const Message& message, const RelayFront& front) noe
 // A message that encloses a body, with room for so many numbers behind it. Null: no memory.
 Message* enclose(Pe& pe, const RelayFront& front, const void* body,
                  std::uint64_t numbers) noexcept {
-  const std::uint64_t tail = numbers == 0 ? 0 : padded(front.body_bytes) - front.body_bytes;
+  const std::uint64_t tail = numbers == 0 ? 0 : padded_list(front.body_bytes) - front.body_bytes;
   Message* relayed =
       pe.pool().alloc(kFrontBytes + front.body_bytes + tail + numbers * kNumberBytes);
   if (relayed == nullptr) return nullptr;

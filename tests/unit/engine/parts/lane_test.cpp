@@ -119,7 +119,7 @@ TEST_P(LaneTest, who_looks_in_leaves_the_lane_to_its_thread_and_is_refused_once_
 // Of a thread that comes again and again, and of more of them than there are cores.
 TEST_P(LaneTest,
        who_comes_back_beside_threads_that_never_rest_need_not_find_them_outside_by_chance) {
-  const test::Watchdog watchdog{std::chrono::seconds(60)};
+  const photon::test::Watchdog watchdog{std::chrono::seconds(60)};
   for (const unsigned callers : {1U, 4U}) {
     std::uint64_t laps = 0;  // under the lock, as
     std::uint64_t turns = 0;

@@ -116,7 +116,9 @@ int outlive(const ph_bootstrap& bootstrap) {
   while (own == 2 && ph_task_run(pe, -1, nullptr) == PH_OK) continue;
   if (own == 2) return 50;
   const auto sends = [&](std::uint32_t handler, std::uint64_t size_bytes) {
-    return ph_task_send(pe, 2, make(pe, handler, 0, size_bytes));
+    const ph_status status = ph_task_send(pe, 2, make(pe, handler, 0, size_bytes));
+    if (status != PH_OK) std::fprintf(stderr, "PE %u: %s\n", own, words_of(pe).c_str());
+    return status;
   };
   if (own == 0) {
     if (sends(counting, 100'000) != PH_OK) return 3;  // lent
