@@ -1,6 +1,7 @@
 // Awakenings by other PEs, which come when they come.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -51,6 +52,53 @@ void go_round_two_pes(std::uint32_t processes, std::uint32_t pes) {
 TEST(TaskThread, AwakenedFromAnotherPe) { go_round_two_pes(1, 2); }
 
 TEST(TaskThread, AwakenedFromAnotherProcess) { go_round_two_pes(2, 1); }
+
+// A thread that goes from one awakening to the next one, each time by another PE: between two of
+// them there is nothing but a message or a token, and it is quiet when the last one was used up.
+void be_quiet_behind_a_thread(std::uint32_t processes, std::uint32_t pes) {
+  constexpr int kLaps = 200;
+  std::atomic<int> done{0};
+  std::atomic<int> answers{0};
+  TaskJob job(processes, pes);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    Function awaken = [](ph_task_pe* own, ph_task_message* message) {
+      ph_task_thread thread;
+      std::memcpy(&thread, ph_task_body(message), sizeof thread);
+      ph_task_free(own, message);
+      EXPECT_EQ(ph_task_thread_awaken(own, thread), PH_OK) << words_of(own);
+    };
+    Function stop = [](ph_task_pe* own, ph_task_message* message) {
+      ph_task_free(own, message);
+      ph_task_stop(own);
+    };
+    const std::uint32_t awakens = enroll(pe, awaken), stops = enroll(pe, stop);
+    Function quiet = [&](ph_task_pe* own, ph_task_message* message) {
+      ph_task_free(own, message);
+      ++answers;
+      EXPECT_EQ(done, kLaps) << "it is early";
+      EXPECT_EQ(ph_task_broadcast(own, make(own, stops, 0), PH_TASK_WITH_SELF), PH_OK);
+    };
+    const std::uint32_t quiets = enroll(pe, quiet);
+    ThreadBody body = [&](ph_task_pe* own) {
+      EXPECT_EQ(ph_task_quiesce(own, quiets), PH_OK);
+      for (; done < kLaps; ++done) {
+        ph_task_message* message = make(own, awakens, 0, sizeof(ph_task_thread));
+        const ph_task_thread self = ph_task_thread_self(own);
+        std::memcpy(ph_task_body(message), &self, sizeof self);
+        EXPECT_EQ(ph_task_send(own, 1, message), PH_OK);
+        EXPECT_EQ(ph_task_thread_suspend(own), PH_OK);
+      }
+    };
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 0) begin(pe, body);
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+  });
+  EXPECT_EQ(answers, 1);
+}
+
+TEST(TaskQuiesce, TokenOfAnAwakenedThreadCounts) { be_quiet_behind_a_thread(1, 2); }
+
+TEST(TaskQuiesce, TokenOfAThreadThatAnotherProcessAwakensCounts) { be_quiet_behind_a_thread(2, 1); }
 
 // Two awakenings by another PE end two suspensions, whenever they come.
 TEST(TaskThread, an_awakening_that_was_accepted_is_never_lost) {
