@@ -245,7 +245,7 @@ void TaskRun::end(Seat& seat) {
 void TaskRun::make_children(Seat& seat, const TaskFront& front) {
   Random random = Random(one_.seed ^ 0x6368696c64).stream(front.number);
   std::uint32_t left = front.budget;
-  for (std::uint64_t child = 0; left != 0; ++child) {
+  while (left != 0) {
     const auto share = static_cast<std::uint32_t>(1 + random.up_to(left - 1));
     const std::uint64_t number = random.next();
     give(seat, random, {number, share - 1, kUnordered}, plan(random, share - 1));

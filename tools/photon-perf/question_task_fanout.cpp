@@ -13,8 +13,8 @@
 namespace photon::perf {
 namespace {
 
-enum Handler : std::uint32_t { kAsk, kAnswer };
-enum class Way : std::uint8_t { broadcast, list, group, single };
+enum FanoutHandler : std::uint32_t { kAsk, kAnswer };
+enum class FanoutWay : std::uint8_t { broadcast, list, group, single };
 
 class Fan {
  public:
@@ -25,7 +25,7 @@ class Fan {
   }
 
   // All processes, with the same count.
-  Outcome run(Team& team, Way way, std::uint64_t size_bytes, std::uint64_t count) {
+  Outcome run(Team& team, FanoutWay way, std::uint64_t size_bytes, std::uint64_t count) {
     ph_task_pe* pe = pes_.pe();
     team.barrier_asleep();
     const auto batches = batches_for(count);
@@ -54,16 +54,17 @@ class Fan {
 
  private:
   ph_task_list others() const { return {sizeof(ph_task_list), others_.data(), others_.size()}; }
-  void send(Way way, ph_task_message* message) {
+  void send(FanoutWay way, ph_task_message* message) {
     ph_task_pe* pe = pes_.pe();
     const ph_task_list list = others();
     switch (way) {
-      case Way::broadcast: return TaskPes::check(pe, ph_task_broadcast(pe, message, PH_TASK_KEEP));
-      case Way::list:
+      case FanoutWay::broadcast:
+        return TaskPes::check(pe, ph_task_broadcast(pe, message, PH_TASK_KEEP));
+      case FanoutWay::list:
         return TaskPes::check(pe, ph_task_send_list(pe, &list, message, PH_TASK_KEEP));
-      case Way::group:
+      case FanoutWay::group:
         return TaskPes::check(pe, ph_task_multicast(pe, group_, message, PH_TASK_KEEP));
-      case Way::single: break;
+      case FanoutWay::single: break;
     }
     for (const std::uint32_t to : others_) TaskPes::check(pe, ph_task_send_copy(pe, to, message));
   }
@@ -88,12 +89,13 @@ class Fan {
   std::uint64_t sum_ = 0;  // of what the others have read
 };
 
-struct Case {
+struct FanoutCase {
   const char* name;
-  Way way;
+  FanoutWay way;
 };
-constexpr Case kCases[] = {
-    {"a broadcast", Way::broadcast}, {"a list", Way::list}, {"a group", Way::group}};
+constexpr FanoutCase kFanoutCases[] = {{"a broadcast", FanoutWay::broadcast},
+                                       {"a list", FanoutWay::list},
+                                       {"a group", FanoutWay::group}};
 
 }  // namespace
 
@@ -101,14 +103,14 @@ void ask_task_fanout(Bench& bench) {
   Fan fan(bench.job);
   Team team(bench.block, Team::Scope::job, bench.job.rank(), bench.job.size());
   for (const auto size_bytes : sizes_or(bench.options, {64, 16384}))
-    for (const Case& one : kCases) {
+    for (const FanoutCase& one : kFanoutCases) {
       Contest contest;
       contest.size_bytes = size_bytes;
       contest.ours = {
           fmt::format("{} to {} PEs", one.name, team.count() - 1),
           [&](std::uint64_t count) { return fan.run(team, one.way, size_bytes, count); }};
       contest.limits = {{"single sends", [&](std::uint64_t count) {
-                           return fan.run(team, Way::single, size_bytes, count);
+                           return fan.run(team, FanoutWay::single, size_bytes, count);
                          }}};
       const auto verdict = compete(team, contest, bench.options.iterations);
       if (team.index() < 2) bench.report.add(row_of(bench, contest, verdict));

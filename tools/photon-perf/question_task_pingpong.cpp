@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kSmallBytes = 40;  // what travels in one line
 constexpr std::uint64_t kMessageBytes = 48;
 
-enum Handler : std::uint32_t { kBounce, kTake, kStop };
+enum PingHandler : std::uint32_t { kBounce, kTake, kStop };
 
 // One message that goes to and fro between PE 0 and `other`, and reads of it on both sides.
 class Bouncing {
