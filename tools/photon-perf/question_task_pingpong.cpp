@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kSmallBytes = 40;  // what travels in one line
 constexpr std::uint64_t kMessageBytes = 48;
 
-enum PingHandler : std::uint32_t { kBounce, kTake, kStop };
+enum PingHandler : std::uint32_t { kBounce, kTake, kEndPings };
 
 // One message that goes to and fro between PE 0 and `other`, and reads of it on both sides.
 class Bouncing {
@@ -68,7 +68,7 @@ class Bouncing {
   void end_others(std::uint32_t first, std::uint32_t count) {
     ph_task_pe* pe = pes_.pe();
     for (std::uint32_t i = 1; i < count; ++i)
-      TaskPes::check(pe, ph_task_send(pe, first + i, TaskPes::make(pe, kStop, 0)));
+      TaskPes::check(pe, ph_task_send(pe, first + i, TaskPes::make(pe, kEndPings, 0)));
   }
 
  private:
