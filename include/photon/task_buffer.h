@@ -154,6 +154,37 @@ PH_API ph_status ph_task_get(ph_task_pe *pe, ph_task_buffer destination,
 PH_API ph_status ph_task_put(ph_task_pe *pe, ph_task_buffer source,
                              const ph_task_descriptor *destination);
 
+/** The body of the message that offers a buffer of a broadcast to a PE; plain data. */
+typedef struct ph_task_offer {
+  ph_task_descriptor source; /**< What this process reads; of the process above it. */
+  uint64_t above;            /**< The library's. */
+  uint64_t word;             /**< Of the root. */
+  uint32_t root_pe;
+  uint32_t handler;
+} ph_task_offer;
+
+/**
+ * Offer a buffer to all other processes: its bytes go down a tree of them with four branches.
+ * Effect:    in each of them the PE with the rank of this one runs `handler` with a ph_task_offer,
+ *            and calls ph_task_land(), there or later, once. The source-done comes when all have
+ *            read. A process that is lost counts as having read, and so does one whose landing
+ *            failed: the status of the done says so, and those below these may hear of nothing.
+ * Ownership: the buffer is the library's until its done has its turn.
+ * Status:    PH_ERR_NOT_FOUND (no such buffer here), PH_ERR_ARGUMENT (no such handler),
+ *            PH_ERR_ACCESS (PH_TASK_NOREG), PH_ERR_KEY (it is deregistered), PH_ERR_STATE (another
+ *            operation lands in it), PH_ERR_MEMORY.
+ */
+PH_API ph_status ph_task_buffer_broadcast(ph_task_pe *pe, ph_task_buffer source, uint32_t handler,
+                                          uint64_t word);
+
+/**
+ * Read what was offered into an own buffer, and feed the processes below from there.
+ * Effect:    its destination-done comes when the bytes are there and all below have read them.
+ * Status:    as ph_task_get(); PH_ERR_ARGUMENT (no offer can be so).
+ */
+PH_API ph_status ph_task_land(ph_task_pe *pe, ph_task_buffer destination,
+                              const ph_task_offer *offer);
+
 /**
  * Declare that a range of memory stays, to the same pages, until ph_task_unkeep(). Registrations of
  * buffers of this PE within it are kept when they are given back, for the next buffer there; the

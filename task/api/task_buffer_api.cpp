@@ -3,6 +3,7 @@
 
 #include "task/api/checks.hpp"
 #include "task/buffer/operations.hpp"
+#include "task/buffer/spread.hpp"
 
 using photon::task::Buffers;
 using photon::task::buffers_of;
@@ -201,6 +202,40 @@ ph_status ph_task_get(ph_task_pe* pe, ph_task_buffer destination,
 ph_status ph_task_put(ph_task_pe* pe, ph_task_buffer source,
                       const ph_task_descriptor* destination) {
   return operate(pe, Verb::put, source, destination);
+}
+
+ph_status ph_task_buffer_broadcast(ph_task_pe* pe, ph_task_buffer source, uint32_t handler,
+                                   uint64_t word) {
+  if (pe == nullptr) return PH_ERR_ARGUMENT;
+  Pe& one = of(pe);
+  const char* call = "ph_task_buffer_broadcast";
+  Handle* own = find(one, call, source);
+  if (own == nullptr) return PH_ERR_NOT_FOUND;
+  if (handler >= one.handlers().size())
+    return one.fail(PH_ERR_ARGUMENT,
+                    "%s: handler %u is not registered: register it on all PEs in the same order",
+                    call, handler);
+  const Verdict verdict = photon::task::check_own(Verb::put, *own);
+  if (verdict.status != PH_OK) return one.fail(verdict.status, "%s: %s", call, verdict.words);
+  const ph_status status = photon::task::spread(buffers_of(one), *own, handler, word);
+  if (status == PH_OK) return status;
+  return one.fail(status, "%s: nothing was done: %s", call, ph_status_text(status));
+}
+
+ph_status ph_task_land(ph_task_pe* pe, ph_task_buffer destination, const ph_task_offer* offer) {
+  if (pe == nullptr) return PH_ERR_ARGUMENT;
+  Pe& one = of(pe);
+  Handle* own = find(one, "ph_task_land", destination);
+  if (own == nullptr) return PH_ERR_NOT_FOUND;
+  Buffers& buffers = buffers_of(one);
+  if (offer == nullptr || !photon::task::is_offer(buffers, *offer))
+    return one.fail(PH_ERR_ARGUMENT,
+                    "ph_task_land: offer is null, or none can be so: take the one that came");
+  const Verdict verdict = photon::task::check(buffers, Verb::get, *own, offer->source);
+  if (verdict.status != PH_OK) return one.fail(verdict.status, "ph_task_land: %s", verdict.words);
+  const ph_status status = photon::task::land(buffers, *own, *offer);
+  if (status == PH_OK) return status;
+  return one.fail(status, "ph_task_land: nothing was done: %s", ph_status_text(status));
 }
 
 ph_status ph_task_keep(ph_task_pe* pe, void* base, uint64_t size_bytes) {

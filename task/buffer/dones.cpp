@@ -7,15 +7,12 @@ namespace photon::task {
 
 namespace {
 
-// In the place of a handler's number.
-enum Form : std::uint32_t { kTold, kRecord };
-
 // A message for a done has room for what the program gets, so it becomes that.
 Message* make_done(Buffers& buffers) noexcept {
   return buffers.pe.pool().alloc(sizeof(ph_task_done));
 }
 
-void dress(const Pe& pe, std::uint32_t to, Form form, Message& message) noexcept {
+void dress(const Pe& pe, std::uint32_t to, DoneForm form, Message& message) noexcept {
   const std::uint32_t pes = pe.shared().pes;
   message.target = to;
   message.source = pe.number();
@@ -69,79 +66,6 @@ bool run_handler(Buffers& buffers, Handle& handle, const ph_task_done& done,
   return true;
 }
 
-// What a peer may say of how an operation ended.
-ph_status status_of(const Told& told) noexcept {
-  const bool is_known = told.status <= PH_OK && told.status >= PH_ERR_NO_BUFFER;
-  return is_known ? static_cast<ph_status>(told.status) : PH_ERR_PROTOCOL;
-}
-
-// The own done of an operation.
-bool run_operation(Buffers& buffers, Message& record) noexcept {
-  const Operation operation = operation_of(record);
-  Handle* handle = buffers.handles.find(operation.buffer);
-  if (handle == nullptr) return drop_message(buffers.pe, record);  // it is in use, so it is there
-  const bool is_source = operation.verb == Verb::put;
-  if (is_source)
-    --handle->reads;
-  else
-    handle->is_landing = false;
-  ph_task_done done{};
-  done.buffer = operation.buffer;
-  done.user = handle->user;
-  done.moved_bytes = operation.moved_bytes;
-  done.status = operation.status;
-  done.side = is_source ? PH_TASK_SOURCE : PH_TASK_DESTINATION;
-  done.other_pe = operation.other.pe;
-  done.is_own = operation.is_begun_here ? 1 : 0;
-  if (operation.is_begun_here) done.other = operation.other;
-  return run_handler(buffers, *handle, done, record);
-}
-
-// A message that says of itself that it is the record of an operation.
-bool run_record(Buffers& buffers, Message& message) noexcept {
-  if (message.size_bytes == sizeof(Operation)) {
-    EndName name = name_of_id(operation_of(message).local);
-    name.says = EndName::Says::ended;
-    if (buffers.underway.find(name) == &message) {
-      static_cast<void>(buffers.underway.take(name));
-      return run_operation(buffers, message);
-    }
-  }
-  return drop_message(buffers.pe, message);  // a peer has made it up
-}
-
-// An operation that the other side has issued, or was asked to.
-bool run_turned(Buffers& buffers, const EndName& name, const Told& told,
-                Message& message) noexcept {
-  Message* record = buffers.underway.find(name);
-  if (record == nullptr || operation_of(*record).other.pe != message.source) {
-    ++buffers.stale_dones;
-    return drop_message(buffers.pe, message);
-  }
-  static_cast<void>(buffers.underway.take(name));
-  Operation& operation = operation_of(*record);
-  operation.status = status_of(told);
-  if (operation.status != PH_OK) operation.moved_bytes = 0;
-  buffers.pe.pool().free(message);
-  return run_operation(buffers, *record);
-}
-
-bool run_told(Buffers& buffers, const EndName& name, const Told& told, Message& message) noexcept {
-  Handle* handle = buffers.handles.find(name.slot, name.generation);
-  if (handle == nullptr) {
-    ++buffers.stale_dones;
-    return drop_message(buffers.pe, message);
-  }
-  ph_task_done done{};
-  done.buffer = handle->name();
-  done.user = handle->user;
-  done.moved_bytes = std::min(told.moved_bytes, handle->size_bytes);
-  done.status = status_of(told);
-  done.side = name.says == EndName::Says::read ? PH_TASK_SOURCE : PH_TASK_DESTINATION;
-  done.other_pe = message.source;
-  return run_handler(buffers, *handle, done, message);
-}
-
 }  // namespace
 
 Message* make_told(Buffers& buffers, const Told& told) noexcept {
@@ -185,31 +109,68 @@ void tell_own(Buffers& buffers, Message& record) noexcept {
 void pass_on(Buffers& buffers, ph_rank process, std::uint64_t id) noexcept {
   Pe& pe = buffers.pe;
   const EndName name = name_of_id(id);
-  const bool is_known = name.says == EndName::Says::read || name.says == EndName::Says::written ||
-                        name.says == EndName::Says::turned;
+  const bool is_known = name.says != EndName::Says::none && name.says < EndName::Says::issued;
   if (!is_known || name.rank >= pe.shared().pes) return;  // a peer has made it up
   Message& message =
       must_make_told(buffers, {.id = id, .moved_bytes = kAllBytes, .status = PH_OK, .zero = 0});
   tell_near(buffers, name.rank, message, process * pe.shared().pes + pe.rank());  // by its lane
 }
 
-bool run_done(Pe& pe, Message& message) noexcept {
-  Buffers& buffers = buffers_of(pe);
-  if (message.wire.handler == kRecord) return run_record(buffers, message);
-  Told told{};
-  if (message.wire.handler != kTold || message.size_bytes != sizeof told)
-    return drop_message(pe, message);  // a peer has made it up
-  std::memcpy(&told, body_of(message), sizeof told);
-  const EndName name = name_of_id(told.id);
-  switch (name.says) {
-    case EndName::Says::read:
-    case EndName::Says::written: return run_told(buffers, name, told, message);
-    case EndName::Says::turned: return run_turned(buffers, name, told, message);
-    case EndName::Says::none:
-    case EndName::Says::issued:
-    case EndName::Says::ended: break;
+ph_status status_of(const Told& told) noexcept {
+  const bool is_known = told.status <= PH_OK && told.status >= PH_ERR_NO_BUFFER;
+  return is_known ? static_cast<ph_status>(told.status) : PH_ERR_PROTOCOL;
+}
+
+bool run_own(Buffers& buffers, Message& record) noexcept {
+  const Operation operation = operation_of(record);
+  Handle* handle = buffers.handles.find(operation.buffer);
+  if (handle == nullptr) return drop_message(buffers.pe, record);  // it is in use, so it is there
+  const bool is_source = operation.verb == Verb::put;
+  if (is_source)
+    --handle->reads;
+  else
+    handle->is_landing = false;
+  ph_task_done done{};
+  done.buffer = operation.buffer;
+  done.user = handle->user;
+  done.moved_bytes = operation.moved_bytes;
+  done.status = operation.status;
+  done.side = is_source ? PH_TASK_SOURCE : PH_TASK_DESTINATION;
+  done.other_pe = operation.other.pe;
+  done.is_own = operation.is_begun_here ? 1 : 0;
+  if (operation.is_begun_here) done.other = operation.other;
+  return run_handler(buffers, *handle, done, record);
+}
+
+bool run_turned(Buffers& buffers, const EndName& name, const Told& told,
+                Message& message) noexcept {
+  Message* record = buffers.underway.find(name);
+  if (record == nullptr || operation_of(*record).other.pe != message.source) {
+    ++buffers.stale_dones;
+    return drop_message(buffers.pe, message);
   }
-  return drop_message(pe, message);
+  static_cast<void>(buffers.underway.take(name));
+  Operation& operation = operation_of(*record);
+  operation.status = status_of(told);
+  if (operation.status != PH_OK) operation.moved_bytes = 0;
+  buffers.pe.pool().free(message);
+  return run_own(buffers, *record);
+}
+
+bool run_told(Buffers& buffers, const EndName& name, const Told& told, Message& message) noexcept {
+  Handle* handle = buffers.handles.find(name.slot, name.generation);
+  if (handle == nullptr) {
+    ++buffers.stale_dones;
+    return drop_message(buffers.pe, message);
+  }
+  ph_task_done done{};
+  done.buffer = handle->name();
+  done.user = handle->user;
+  done.moved_bytes = std::min(told.moved_bytes, handle->size_bytes);
+  done.status = status_of(told);
+  done.side = name.says == EndName::Says::read ? PH_TASK_SOURCE : PH_TASK_DESTINATION;
+  done.other_pe = message.source;
+  return run_handler(buffers, *handle, done, message);
 }
 
 }  // namespace photon::task

@@ -39,8 +39,18 @@ void tell_own(Buffers& buffers, Message& record) noexcept;
 // An id of an operation came from that process.
 void pass_on(Buffers& buffers, ph_rank process, std::uint64_t id) noexcept;
 
-// Kind::done.
-bool run_done(Pe& pe, Message& message) noexcept;
+// In the place of a handler's number.
+enum DoneForm : std::uint32_t { kTold, kRecord };
+
+// A done has its turn; each says whether a handler has run, and has the message from then on.
+// The own one of an operation, whose name is gone.
+bool run_own(Buffers& buffers, Message& record) noexcept;
+// The same, where the other side has issued it, or was asked to.
+bool run_turned(Buffers& buffers, const EndName& name, const Told& told, Message& message) noexcept;
+// Of a buffer whose other side has begun the operation.
+bool run_told(Buffers& buffers, const EndName& name, const Told& told, Message& message) noexcept;
+// What a peer may say of how an operation ended.
+ph_status status_of(const Told& told) noexcept;
 
 // The side that a buffer was.
 inline EndName::Says says_of(std::uint32_t side) noexcept {

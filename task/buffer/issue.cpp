@@ -22,7 +22,9 @@ void end(Buffers& buffers, Message& record, ph_status status) noexcept {
   Operation& operation = operation_of(record);
   operation.status = status;
   if (status != PH_OK) operation.moved_bytes = 0;
-  const bool is_to_tell = status == PH_OK ? operation.is_told_apart : !is_lost(status);
+  const bool is_to_feed = operation.feeds == Feeds::landing;  // the other side hears when all have
+  const bool is_to_tell =
+      status == PH_OK ? operation.is_told_apart && !is_to_feed : !is_lost(status);
   if (is_to_tell)
     tell_far(buffers, operation.other.pe,
              {.id = operation.remote,
@@ -73,7 +75,12 @@ Message* make_record(Buffers& buffers, const BothEnds& ends) noexcept {
                 .verb = ends.verb,
                 .is_told_apart = !is_get && ends.other.size_bytes != ends.own.size_bytes,
                 .is_begun_here = true,
-                .is_lost = false};
+                .is_lost = false,
+                .feeds = Feeds::none,
+                .below = PH_OK,
+                .pending_count = 0,
+                .pending = nullptr,
+                .offer = {}};
   return record;
 }
 

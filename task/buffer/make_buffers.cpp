@@ -4,6 +4,8 @@
 
 #include "task/buffer/dones.hpp"
 #include "task/buffer/issue.hpp"
+#include "task/buffer/run_done.hpp"
+#include "task/buffer/spread.hpp"
 #include "task/buffer/turns.hpp"
 
 namespace photon::task {
@@ -21,7 +23,10 @@ void take_end(void* user, const ph_u64_completion& end) noexcept {
 bool look_after(void* user, bool found) noexcept {
   Buffers& buffers = *static_cast<Buffers*>(user);
   bool moved = issue_waiting(buffers);
-  if (buffers.underway.turned() != 0) moved |= end_lost(buffers, found || moved);
+  if (buffers.underway.count(EndName::Says::turned) != 0)
+    moved |= end_lost(buffers, found || moved);
+  if (buffers.underway.count(EndName::Says::fed) != 0)
+    moved |= end_lost_feed(buffers, found || moved);
   buffers.watch();
   return moved;
 }
@@ -45,6 +50,7 @@ std::shared_ptr<void> make_buffers(Crew& crew) {
   }
   shared.on(Kind::done) = run_done;
   shared.on(Kind::turn) = run_turn;
+  shared.on(Kind::spread) = run_offer;
   shared.on_leave[static_cast<std::size_t>(Part::buffer)] = leave;
   return parts;
 }

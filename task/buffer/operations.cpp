@@ -16,19 +16,6 @@ bool is_near(const Pe& pe, std::uint32_t number) noexcept {
   return number / pe.shared().pes == pe.shared().process;
 }
 
-// The own side, which is known whole.
-Verdict check_own(Verb verb, const Handle& own) noexcept {
-  if (own.when_registered == PH_TASK_NOREG)
-    return {PH_ERR_ACCESS, "the own buffer is PH_TASK_NOREG: make it with another registration"};
-  if (own.is_cut)
-    return {PH_ERR_KEY, "the own buffer is deregistered: call ph_task_buffer_register() first"};
-  if (own.is_landing)
-    return {PH_ERR_STATE, "another operation lands in the own buffer: wait for its done"};
-  if (verb == Verb::get && own.reads != 0)
-    return {PH_ERR_STATE, "the own buffer is the source of an operation: wait for its done"};
-  return kRight;
-}
-
 // The other side, if it is of this process: what its PE shows of it, and more if it is ours.
 Verdict check_near(Buffers& buffers, Verb verb, const ph_task_descriptor& other) noexcept {
   Pe& pe = buffers.pe;
@@ -85,6 +72,18 @@ ph_status start(Buffers& buffers, Handle& own, Message& record) noexcept {
 }
 
 }  // namespace
+
+Verdict check_own(Verb verb, const Handle& own) noexcept {
+  if (own.when_registered == PH_TASK_NOREG)
+    return {PH_ERR_ACCESS, "the own buffer is PH_TASK_NOREG: make it with another registration"};
+  if (own.is_cut)
+    return {PH_ERR_KEY, "the own buffer is deregistered: call ph_task_buffer_register() first"};
+  if (own.is_landing)
+    return {PH_ERR_STATE, "another operation lands in the own buffer: wait for its done"};
+  if (verb == Verb::get && own.reads != 0)
+    return {PH_ERR_STATE, "the own buffer is the source of an operation: wait for its done"};
+  return kRight;
+}
 
 Verdict check(Buffers& buffers, Verb verb, const Handle& own,
               const ph_task_descriptor& other) noexcept {

@@ -17,6 +17,8 @@ struct Verdict {
   ph_status status;
   const char* words;
 };
+// The own side alone, which is known whole.
+Verdict check_own(Verb verb, const Handle& own) noexcept;
 Verdict check(Buffers& buffers, Verb verb, const Handle& own,
               const ph_task_descriptor& other) noexcept;
 

@@ -12,7 +12,12 @@ constexpr std::int64_t kWhileTurnedUs = 10'000;  // nor is that a peer is lost
 
 // Peers may be at their operations still, and nothing tells: their copies are waited for.
 Buffers::~Buffers() {
-  underway.drain([&](Message& record) { pe.pool().free(record); });
+  underway.drain([&](Message& record) {
+    const Operation& operation = operation_of(record);
+    const bool has_pending = operation.feeds == Feeds::feeding || operation.feeds == Feeds::fed;
+    if (has_pending) pe.pool().free(*operation.pending);
+    pe.pool().free(record);
+  });
   handles.each([&](Handle& handle) {
     Registration& held = handle.registration;
     if (held.key != 0 && held.of == Registration::Of::own) deregister_at_end(lane(), held.key);
@@ -22,7 +27,9 @@ Buffers::~Buffers() {
 
 void Buffers::watch() noexcept {
   std::int64_t most_us = 0;
-  if (underway.turned() != 0) most_us = kWhileTurnedUs;
+  const bool is_looked_after =
+      underway.count(EndName::Says::turned) != 0 || underway.count(EndName::Says::fed) != 0;
+  if (is_looked_after) most_us = kWhileTurnedUs;
   if (first_waiting != nullptr) most_us = kWhileWaitingUs;
   pe.machine().rdma().watch_us = most_us;
 }
@@ -31,7 +38,7 @@ void Buffers::leave() noexcept {
   if (underway.count() == 0) return;
   inform(pe,
          "%zu operations on buffers had not had their done at its end, %zu of them turned round",
-         underway.count(), underway.turned());
+         underway.count(), underway.count(EndName::Says::turned));
 }
 
 void Buffers::count(ph_task_counts& counts) const noexcept {

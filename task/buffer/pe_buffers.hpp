@@ -37,6 +37,7 @@ struct Buffers {
   Message* first_waiting = nullptr;
   Message* last_waiting = nullptr;
   std::uint32_t looked_slot = 0;  // of the turned operation that was looked after last
+  std::uint32_t looked_feed = 0;  // the same of those that feed
   std::uint64_t operations = 0;   // begun here
   std::uint64_t turned = 0;       // those that the other side was asked to issue
   std::uint64_t stale_dones = 0;  // of buffers or operations that are gone

@@ -164,7 +164,7 @@ bool run_turn(Pe& pe, Message& message) noexcept {
 // libphoton reads what a process has sent to its end before it says that it is lost. So what has
 // come of it is found by the look that follows, and one that finds nothing ends the operation.
 bool end_lost(Buffers& buffers, bool found) noexcept {
-  const EndName name = buffers.underway.next_turned(buffers.looked_slot);
+  const EndName name = buffers.underway.next(EndName::Says::turned, buffers.looked_slot);
   buffers.looked_slot = name.slot;
   Operation& operation = operation_of(*buffers.underway.find(name));
   ph_contact_state state = PH_PEER_UNKNOWN;

@@ -22,7 +22,7 @@ bool Underway::add(Message& record, EndName::Says says, EndName& name) noexcept 
   entry.record = &record;
   entry.says = says;
   entry.generation = entry.generation % kMostGeneration + 1;
-  if (says == EndName::Says::turned) ++turned_;
+  ++counts_[static_cast<std::size_t>(says)];
   name = {.slot = slot, .generation = entry.generation, .rank = 0, .says = says};
   return true;
 }
@@ -39,7 +39,7 @@ Message* Underway::take(const EndName& name) noexcept {
   if (record == nullptr) return nullptr;
   entries_[name.slot].record = nullptr;
   free_.push_back(name.slot);
-  if (name.says == EndName::Says::turned) --turned_;
+  --counts_[static_cast<std::size_t>(name.says)];
   return record;
 }
 
@@ -47,16 +47,17 @@ Message* Underway::end(const EndName& name) noexcept {
   Message* record = find(name);
   if (record == nullptr) return nullptr;
   entries_[name.slot].says = EndName::Says::ended;
-  if (name.says == EndName::Says::turned) --turned_;
+  --counts_[static_cast<std::size_t>(name.says)];
+  ++counts_[static_cast<std::size_t>(EndName::Says::ended)];
   return record;
 }
 
-EndName Underway::next_turned(std::uint32_t slot) const noexcept {
+EndName Underway::next(EndName::Says says, std::uint32_t slot) const noexcept {
   const auto count = static_cast<std::uint32_t>(entries_.size());
   for (std::uint32_t i = 1; i <= count; ++i) {
     const std::uint32_t next = (slot + i) % count;
     const Entry& entry = entries_[next];
-    if (entry.record != nullptr && entry.says == EndName::Says::turned)
+    if (entry.record != nullptr && entry.says == says)
       return {.slot = next, .generation = entry.generation, .rank = 0, .says = entry.says};
   }
   return {};

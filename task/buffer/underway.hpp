@@ -2,12 +2,13 @@
 // whose other side was asked to issue them. An id names one by slot and generation, so a forged or
 // late one finds nothing; nor does a message that says of itself that it is such a record.
 //
-//   slot: free -- add() --> issued, or turned -- end() --> ended -- take() --> free
-//              -- add() --> ended, by a copy      turned -- take() --> free
+//   slot: free -- add() --> issued, turned, fed -- end() --> ended -- take() --> free
+//              -- add() --> ended, by a copy      turned, fed -- take() --> free
 //
 // Owner: the PE. A record is the table's until it was taken.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -32,9 +33,11 @@ class Underway {
   Message* end(const EndName& name) noexcept;
 
   std::size_t count() const noexcept { return entries_.size() - free_.size(); }
-  std::size_t turned() const noexcept { return turned_; }
-  // The next turned one behind that slot, round and round; there is one.
-  EndName next_turned(std::uint32_t slot) const noexcept;
+  std::size_t count(EndName::Says says) const noexcept {
+    return counts_[static_cast<std::size_t>(says)];
+  }
+  // The next one of that kind behind that slot, round and round; there is one.
+  EndName next(EndName::Says says, std::uint32_t slot) const noexcept;
   // Takes all.
   template <class Function>
   void drain(Function function) noexcept {
@@ -42,7 +45,7 @@ class Underway {
       if (entry.record != nullptr) function(*entry.record);
     entries_.clear();
     free_.clear();
-    turned_ = 0;
+    counts_ = {};
   }
 
  private:
@@ -53,8 +56,8 @@ class Underway {
   };
 
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> free_;  // room for all
-  std::size_t turned_ = 0;
+  std::vector<std::uint32_t> free_;      // room for all
+  std::array<std::size_t, 8> counts_{};  // by what they say
 };
 
 }  // namespace photon::task

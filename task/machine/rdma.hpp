@@ -21,6 +21,7 @@ struct EndName {
     read,     // all of your buffer of that slot was read
     written,  // all of it was written
     turned,   // your operation of that slot, which its other side has issued, is over
+    fed,      // a process that your broadcast of that slot feeds has read
     issued,   // the same, issued here: never of a peer
     ended     // the same, and its done is queued here: no id
   };
@@ -45,6 +46,10 @@ inline EndName name_of_id(std::uint64_t id) noexcept {
 }
 
 enum class Verb : std::uint8_t { get, put };
+// What an operation of a broadcast does (task/buffer/spread.hpp); none: it is of no broadcast.
+enum class Feeds : std::uint8_t { none, landing, feeding, fed };
+
+struct Message;
 
 // The body of a record.
 struct Operation {
@@ -59,7 +64,12 @@ struct Operation {
   Verb verb;
   bool is_told_apart;  // the remote id cannot say it: a part of a larger destination is written
   bool is_begun_here;
-  bool is_lost;  // the other side's process, by an earlier look
+  bool is_lost;  // the other side's process, or one that is fed, by an earlier look
+  Feeds feeds;
+  ph_status below;              // of those that are fed
+  std::uint32_t pending_count;  // processes that are fed and have not answered
+  Message* pending;             // their numbers
+  ph_task_offer offer;
 };
 
 // Memory that peers may reach: its key, to be given back.

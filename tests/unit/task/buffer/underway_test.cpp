@@ -17,7 +17,7 @@ TEST(TaskUnderway, a_name_takes_its_record_once) {
   for (std::size_t i = 0; i < records.size(); ++i)
     ASSERT_TRUE(underway.add(records[i], i % 2 == 0 ? Says::issued : Says::turned, names[i]));
   EXPECT_EQ(underway.count(), 200u);
-  EXPECT_EQ(underway.turned(), 100u);
+  EXPECT_EQ(underway.count(Says::turned), 100u);
   for (std::size_t i = 0; i < records.size(); ++i) {
     EndName wrong = names[i];
     wrong.says = wrong.says == Says::issued ? Says::turned : Says::issued;
@@ -29,7 +29,7 @@ TEST(TaskUnderway, a_name_takes_its_record_once) {
     EXPECT_EQ(underway.take(names[i]), nullptr) << "it ends once";
   }
   EXPECT_EQ(underway.count(), 0u);
-  EXPECT_EQ(underway.turned(), 0u);
+  EXPECT_EQ(underway.count(Says::turned), 0u);
   EndName again{};
   ASSERT_TRUE(underway.add(records[0], Says::issued, again));
   for (const EndName& name : names) EXPECT_EQ(underway.find(name), nullptr);
@@ -45,7 +45,7 @@ TEST(TaskUnderway, what_has_ended_is_ended_once_and_taken_by_its_done) {
     ASSERT_TRUE(underway.add(record, says, name));
     EXPECT_EQ(underway.end(name), &record);
     EXPECT_EQ(underway.end(name), nullptr);
-    EXPECT_EQ(underway.turned(), 0u);
+    EXPECT_EQ(underway.count(Says::turned), 0u);
     EXPECT_EQ(underway.count(), 1u);
     name.says = Says::ended;
     EXPECT_EQ(underway.take(name), &record);
@@ -65,7 +65,7 @@ TEST(TaskUnderway, turned_ones_are_looked_after_in_turn) {
   std::set<std::uint32_t> met;
   std::uint32_t slot = 0;
   for (std::size_t i = 0; i < turned.size(); ++i) {
-    const EndName name = underway.next_turned(slot);
+    const EndName name = underway.next(Says::turned, slot);
     EXPECT_EQ(name.says, Says::turned);
     slot = name.slot;
     met.insert(slot);
