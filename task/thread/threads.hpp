@@ -167,11 +167,12 @@ inline bool Threads::yield(Thread& self) {
 // What a turn touches: the first lines of a thread, and its last frames, which stand below it. (GCC
 // takes a function that does nothing else for one without effects, and drops its calls.)
 [[gnu::always_inline]] inline void fetch(const Thread* thread) noexcept {
-  constexpr std::ptrdiff_t kLinesAbove = 2;
-  constexpr std::ptrdiff_t kLinesBelow = 5;
-  const char* at = reinterpret_cast<const char*>(thread);
-  for (std::ptrdiff_t line = -kLinesBelow; line < kLinesAbove; ++line)
-    __builtin_prefetch(at + line * static_cast<std::ptrdiff_t>(kLineBytes), 1);
+  constexpr int kLinesAbove = 2;
+  constexpr int kLinesBelow = 5;
+  // As a number: null, and what is below a thread, are no objects.
+  std::uintptr_t at = reinterpret_cast<std::uintptr_t>(thread) - kLinesBelow * kLineBytes;
+  for (int line = -kLinesBelow; line < kLinesAbove; ++line, at += kLineBytes)
+    __builtin_prefetch(reinterpret_cast<const void*>(at), 1);
 }
 
 inline bool Threads::take(Message& token) noexcept {
