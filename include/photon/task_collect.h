@@ -48,13 +48,19 @@ PH_API ph_status ph_task_every(ph_task_pe *pe, uint64_t period_us, ph_task_funct
                                void *user, uint64_t *timer);
 
 /** When a PE calls a function; see ph_task_when(). */
+#ifdef __cplusplus
+typedef enum ph_task_condition
+    : int { /* any int may stand in it, as in C */
+#else
 typedef enum ph_task_condition {
-  PH_TASK_BEGIN_IDLE = 0, /**< Nothing is left to do here. */
-  PH_TASK_STILL_IDLE = 1, /**< Nothing has come since; before each further sleep. A PE that has a
+#endif
+            PH_TASK_BEGIN_IDLE = 0, /**< Nothing is left to do here. */
+            PH_TASK_STILL_IDLE =
+                1, /**< Nothing has come since; before each further sleep. A PE that has a
                                function for this sleeps for at most 1 ms at a time. */
-  PH_TASK_END_IDLE = 2,   /**< A message has come, and is run next. */
-  PH_TASK_EACH_LOOP = 3   /**< At each look at the network: after at most 16 tasks. */
-} ph_task_condition;
+            PH_TASK_END_IDLE = 2, /**< A message has come, and is run next. */
+            PH_TASK_EACH_LOOP = 3 /**< At each look at the network: after at most 16 tasks. */
+    } ph_task_condition;
 
 /**
  * Call a function whenever that holds, until it is cancelled.

@@ -37,7 +37,8 @@ void on_arrived(void* user, Message& message) noexcept {
   }
   message.target = self.number() - self.rank() + target;
   if (target != self.rank()) return self.shared().all[target]->push(message);
-  self.push_own(message);
+  // A sibling that has visited this lane has pushed what came before it.
+  self.push_own(message, self.shared().pes > 1);
   if (self.rests()) self.machine().wake();  // it sleeps in the call that runs this
 }
 

@@ -146,9 +146,10 @@ class Pe : public Presence {
     chunk_of(message).is_queued = 1;
     if (inbox_.push(message)) machine_.wake();
   }
-  // To the own PE, behind what has come.
-  void push_own(Message& message) noexcept {
+  // To the own PE, behind what has come; `behind_pushed`: also behind what others have pushed.
+  void push_own(Message& message, bool behind_pushed = false) noexcept {
     chunk_of(message).is_queued = 1;
+    if (behind_pushed) static_cast<void>(inbox_.take());
     inbox_.push_own(message);
   }
   // A chain that stands in the place of a message which had its turn.
