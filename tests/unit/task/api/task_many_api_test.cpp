@@ -232,7 +232,7 @@ TEST(TaskManyApiDeathTest, abort_says_who_and_why) {
 }
 
 TEST(TaskManyApi, a_thread_that_is_no_pes_is_refused_and_touches_nothing) {
-  TaskJob job(1, 2);
+  TaskJob job(2, 1);  // the words are those of the latest thread of a process
   job.run([](ph_task_pe* pe, const ph_task_place& place) {
     ph_task_message* message = make(pe, 0, 0);
     EXPECT_EQ(ph_task_send(pe, 7, message), PH_ERR_RANK);
