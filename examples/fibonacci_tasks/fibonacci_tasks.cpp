@@ -21,7 +21,7 @@ struct Options {
   std::uint32_t serial = 12;  // numbers up to this one are computed at once
 };
 
-// Who waits for an answer: its place is an address of its PE, and means nothing elsewhere.
+// A thread that waits for two answers. Questions carry its address, which only its PE uses.
 struct Sum {
   ph_task_thread thread;
   std::uint32_t missing;
@@ -54,7 +54,7 @@ struct Place {
   std::uint64_t most_alive = 0;
 };
 
-// What a thread works on; it frees it.
+// One question that a thread answers. The thread frees it.
 struct Work {
   Place* place;
   Question question;
@@ -166,7 +166,7 @@ void root(ph_task_pe* pe, void* user) {
   check(pe, ph_task_broadcast(pe, message, PH_TASK_WITH_SELF));
 }
 
-// What every PE runs.
+// Every PE runs this.
 void run(ph_task_pe* pe, void* user) {
   Place place;
   place.pe = pe;

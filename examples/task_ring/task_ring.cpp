@@ -100,7 +100,7 @@ void begin(ph_task_pe* pe, Ring& ring, std::uint64_t hops) {
   }
 }
 
-// What every PE runs.
+// Every PE runs this.
 void run(ph_task_pe* pe, void* user) {
   const auto& options = *static_cast<Options*>(user);
   ph_task_place place{};

@@ -122,8 +122,10 @@ PH_API ph_status ph_task_thread_strategy(ph_task_pe *pe, ph_task_thread thread,
 PH_API ph_status ph_task_thread_variable(ph_task_pe *pe, size_t size_bytes, uint32_t *variable);
 
 /**
- * That variable of this thread, at a multiple of 16, until the thread is over; outside of threads
- * that of the PE, until the end. Null: there is none, as ph_task_error() says.
+ * The call returns the address of that variable: inside a thread the thread's own, which lasts
+ * until the thread is over; outside of threads the one of the PE, which lasts until the end. The
+ * address is a multiple of 16. Null means that there is no such variable; ph_task_error() has the
+ * words.
  */
 PH_API void *ph_task_thread_value(ph_task_pe *pe, uint32_t variable);
 
