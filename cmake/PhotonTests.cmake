@@ -191,7 +191,7 @@ endfunction()
 
 # The engine's suite but for libfabric. Sanitizers make it three times as long, and what they look
 # for is mostly the same under any setting. There engine_<n> has shared memory and sockets, these
-# with the smallest rings, on which all other settings build; engine_rest_<n> are five shares of the
+# with the smallest rings, on which all other settings build; engine_rest_<n> are ten shares of the
 # others, each with every setting. The gate draws one of them, `make soak` runs all. What comes out
 # of every test under every setting is told by builds without sanitizers, in engine_<n>.
 function(photon_engine_suite)
@@ -204,11 +204,11 @@ function(photon_engine_suite)
   if(NOT PHOTON_SANITIZE)
     return()
   endif()
-  foreach(share RANGE 4)
+  foreach(share RANGE 9)
     set(name engine_rest_${share})
     add_test(NAME ${name} COMMAND photon_engine_tests --gtest_filter=${rest})
     set_tests_properties(${name} PROPERTIES TIMEOUT 1200 COST 1200 LABELS engine
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=5;GTEST_SHARD_INDEX=${share}")
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=10;GTEST_SHARD_INDEX=${share}")
     set_property(TEST ${name} APPEND PROPERTY
       ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/times/${name}.xml")
   endforeach()

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
 
 #include "simtest/case.hpp"
 #include "simtest/echo_model.hpp"
@@ -186,17 +187,23 @@ INSTANTIATE_TEST_SUITE_P(network, EchoFaults, testing::ValuesIn(kInjectedMessage
                          [](const auto& injected) { return std::string(injected.param.name); });
 
 // Seeds that show it are rarer here: 19 of the first 1,500 of `stream`, 37 without the service. So
-// the bar is 1,000 seeds.
+// the bar is 1,000 seeds. The search goes round from one that shows it today: all before it were
+// walked through each time, for half the time of this suite under sanitizers.
 TEST(EchoPrograms, find_a_restarted_rank_that_is_taken_for_the_dead_one) {
-  for (const Profile profile : {Profile::stream, Profile::srd}) {
+  constexpr std::uint64_t kSeeds = 1000;
+  constexpr std::pair<Profile, std::uint64_t> kFirst[] = {{Profile::stream, 241},
+                                                          {Profile::srd, 241}};
+  for (const auto& [profile, first] : kFirst) {
     std::uint64_t found = 0;
-    for (std::uint64_t seed = 1; seed <= 1000 && found == 0; ++seed) {
+    for (std::uint64_t i = 0; i < kSeeds && found == 0; ++i) {
+      const std::uint64_t seed = 1 + (first - 1 + i) % kSeeds;
       Case one{seed, profile, 4, 200, {transport::sim::Fault::Kind::rejoin, seed % 20}};
       one.echoes = Echoes::all;
       const Result result = run_case(one, false);
       if (result.finding && result.finding->kind == "id") found = seed;
     }
     EXPECT_NE(found, 0u) << kProfileNames[static_cast<int>(profile)] << ": nobody noticed";
+    RecordProperty(kProfileNames[static_cast<int>(profile)], std::to_string(found));
   }
 }
 
