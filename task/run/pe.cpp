@@ -177,7 +177,6 @@ bool Pe::pace() noexcept {
   else
     between_looks_ = std::min(2 * between_looks_, kMostBetweenLooks);
   looked_at_ns_ = now;
-  until_look_ = between_looks_;
   look();
   calls_.look(now);
   return !*stopped_;
@@ -194,7 +193,9 @@ void Pe::idle() noexcept {
   std::int64_t most_us = calls_.sleep_us(shared_.clock.now_ns());
   if (most_us == 0) return;
   const ProcessQueue::Rest sleeps = shared_.queue.begin_sleep(rank_);
+  until_look_ = between_looks_;
   if (sleeps == ProcessQueue::Rest::none) return;
+  until_look_ = between_looks_;  // a run in one of them has used them up
   if (sleeps == ProcessQueue::Rest::watch && (most_us == PH_FOREVER || most_us > kWatchUs))
     most_us = kWatchUs;
   bool has_slept = false;

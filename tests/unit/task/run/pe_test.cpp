@@ -34,6 +34,34 @@ TEST(TaskPe, runs_as_many_tasks_as_it_was_told) {
 }
 
 TEST(TaskPe, stop_ends_the_innermost_run) {
+// Tasks that are always there: the looks alone bring what comes from elsewhere. The first look is
+// followed by one task, which the run inside the timer takes.
+TEST(TaskPe, a_run_inside_a_timer_keeps_no_look_from_being_due) {
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place& place) {
+    constexpr std::uint64_t kTasks = 200;
+    std::uint64_t left = kTasks;
+    Function again = [&](ph_task_pe* one, ph_task_message* message) {
+      if (--left == 0)
+        ph_task_free(one, message);
+      else
+        ph_task_send(one, place.pe, message);
+    };
+    const std::uint32_t number = enroll(pe, again);
+    const ph_task_function runs = [](ph_task_pe* one, void*) {
+      std::uint64_t ran = 0;
+      EXPECT_EQ(ph_task_run(one, 1, &ran), PH_OK);
+      EXPECT_EQ(ran, 1u);
+    };
+    ASSERT_EQ(ph_task_after(pe, 0, runs, nullptr, nullptr), PH_OK);
+    ASSERT_EQ(ph_task_send(pe, place.pe, make(pe, number, 0)), PH_OK);
+    const std::uint64_t before = counts_of(pe).looks;
+    ASSERT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+    EXPECT_EQ(left, 0u);
+    EXPECT_GE(counts_of(pe).looks - before, kTasks / 16);
+  });
+}
+
   TaskJob job(1, 1);
   job.run([](ph_task_pe* pe, const ph_task_place& place) {
     std::uint64_t inner_ran = 0;
