@@ -10,6 +10,7 @@
 #include "task/api/checks.hpp"
 #include "task/run/relay.hpp"
 #include "task/run/sends.hpp"
+#include "task/run/exits.hpp"
 
 using photon::task::chunk_of;
 using photon::task::is_held;
@@ -208,7 +209,7 @@ ph_status ph_task_exit(ph_task_pe* pe, int32_t status) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
   if (!is_here(one, "ph_task_exit")) return PH_ERR_STATE;
-  const ph_status sent = photon::task::broadcast_own(one, Kind::exit, &status, sizeof status);
+  const ph_status sent = photon::task::send_exit(one, status);
   if (sent != PH_OK) return one.fail(sent, "ph_task_exit: no memory to tell the others");
   if (!one.exit_status()) one.exit_status() = status;
   one.stop();
@@ -228,8 +229,8 @@ ph_status ph_task_exit_status(ph_task_pe* pe, int32_t* status) {
 
 void ph_task_abort(ph_task_pe* pe, const char* text) {
   if (text == nullptr) text = "";
-  if (pe == nullptr) Machine::die("the job was aborted: %.200s", text);
+  if (pe == nullptr) Machine::die("the job was aborted: %.*s", PH_TASK_ABORT_BYTES, text);
   Pe& one = of(pe);
   if (one.is_here()) tell_abort(one, text);
-  Machine::die("PE %u has aborted the job: %.200s", one.number(), text);
+  Machine::die("PE %u has aborted the job: %.*s", one.number(), PH_TASK_ABORT_BYTES, text);
 }

@@ -48,12 +48,11 @@ enum class Kind : std::uint8_t {
   turn,   // the other side is to issue an operation
   group,  // who belongs to a group
   many,   // several messages in one
-  exit,   // all runs of its PE are to end
+  exit,   // all runs of its PE are to end; its siblings get copies where it arrives
   abort,  // the process is to end; met where it arrives, in no queue
   spread  // a buffer is offered
 };
 inline constexpr std::size_t kKinds = 12;
-inline constexpr std::size_t kMostAbortBytes = 200;  // of the words of an abort
 
 // The only 8 bytes of a message, beside its body, that travel.
 struct WireWord {

@@ -23,13 +23,36 @@ Machine& here(void* user) noexcept {
   return owner.machine();
 }
 
+void copy_to_siblings(Pe& self, const Message& message) noexcept {
+  for (Pe* sibling : self.shared().all) {
+    if (sibling == &self) continue;
+    Message* copy = self.pool().alloc(message.size_bytes);
+    if (copy == nullptr)
+      Machine::die("PE %u has no memory to tell its siblings of ph_task_exit()", self.number());
+    copy->target = sibling->number();
+    copy->source = message.source;
+    std::memcpy(&copy->wire, &message.wire, sizeof(WireWord) + message.size_bytes);
+    self.balance().created += 1;
+    sibling->push(*copy);
+  }
+}
+
+// What concerns the whole process is met where it arrives: no PE need run for it.
+[[gnu::cold]] void meet_at_once(Pe& self, Message& message) noexcept {
+  if (message.wire.kind == Kind::abort)
+    Machine::die("PE %u has aborted the job: %.*s", message.source,
+                 static_cast<int>(std::min<std::uint64_t>(message.size_bytes, PH_TASK_ABORT_BYTES)),
+                 reinterpret_cast<const char*>(body_of(message)));
+  const bool is_sound = message.size_bytes == sizeof(std::int32_t);  // else take_exit() drops it
+  if (is_sound) copy_to_siblings(self, message);
+  message.wire.target = static_cast<std::uint8_t>(self.rank());
+}
+
 // Runs in a look or a sleep of this PE, or in a visit of it.
 void on_arrived(void* user, Message& message) noexcept {
   Pe& self = *static_cast<Pe*>(user);
-  if (message.wire.kind == Kind::abort) [[unlikely]]
-    Machine::die("PE %u has aborted the job: %.*s", message.source,
-                 static_cast<int>(std::min<std::uint64_t>(message.size_bytes, kMostAbortBytes)),
-                 reinterpret_cast<const char*>(body_of(message)));
+  if (message.wire.kind == Kind::abort || message.wire.kind == Kind::exit) [[unlikely]]
+    meet_at_once(self, message);
   const std::uint8_t target = message.wire.target;
   if (target == kAnyPe) {
     message.target = self.number();
@@ -53,16 +76,6 @@ void Shared::wake(std::uint32_t rank) const noexcept {
 bool drop_message(Pe& pe, Message& message) noexcept {
   pe.pool().free(message);
   return false;
-}
-
-bool take_exit(Pe& pe, Message& message) noexcept {
-  std::int32_t status = 0;
-  if (message.size_bytes == sizeof status) {  // else a peer has sent nonsense
-    std::memcpy(&status, body_of(message), sizeof status);
-    if (!pe.exit_status()) pe.exit_status() = status;
-    pe.stop();
-  }
-  return drop_message(pe, message);
 }
 
 Pe::Pe(Shared& shared, std::uint32_t rank)

@@ -42,8 +42,6 @@ class Pe;
 // task of the program, so that run() may end behind it.
 using KindFunction = bool (*)(Pe& pe, Message& message) noexcept;
 bool drop_message(Pe& pe, Message& message) noexcept;  // of a kind that nobody has made known
-// Of Kind::exit: all runs of the PE end.
-bool take_exit(Pe& pe, Message& message) noexcept;
 
 // What stands above a PE and has state of its own for each; found by those folders alone.
 enum class Part : std::uint8_t { thread, collect, buffer };

@@ -169,22 +169,19 @@ void spread(Pe& pe, Message& relayed, const RelayFront& front, const Listed& lis
     return;
   }
   Message& original =
-      embed(relayed, 0, {front.body_bytes, front.handler, front.source, front.kind});
+      embed(relayed, 0, {front.body_bytes, front.handler, front.source, Kind::program});
   if (!to_processes) return hand_out(pe, original, receivers);
   original.target = pe.number();
   pe.balance().created += 1;
   pe.push_node(original);
 }
 
-// A peer has sent it. The kind is one of those that may be sent to all.
+// A peer has sent it.
 bool is_sound(const Pe& pe, const Message& message, const RelayFront& front) noexcept {
   const Shared& shared = pe.shared();
   const std::uint32_t numbers = RelayFront::kListed | RelayFront::kGrouped;
   const std::uint32_t plain = PH_TASK_TO_PROCESSES | PH_TASK_WITH_SELF;
   if (front.source >= shared.pes_of_job() || front.source / shared.pes != front.root) return false;
-  if (front.kind == Kind::relay || front.kind == Kind::group || front.kind == Kind::many ||
-      static_cast<std::size_t>(front.kind) >= kKinds)
-    return false;
   if (std::ranges::any_of(front.zero, [](std::uint8_t byte) { return byte != 0; })) return false;
   const std::uint64_t rest_bytes = message.size_bytes - kFrontBytes;
   if (front.flags == RelayFront::kListed) {
@@ -220,7 +217,6 @@ RelayFront front_of(const Pe& pe, const Message& message, std::uint32_t flags) n
           .group = 0,
           .pes = 0,
           .processes = 0,
-          .kind = Kind::program,
           .zero = {}};
 }
 
@@ -281,16 +277,6 @@ bool take_group(Pe& pe, Message& message) noexcept {
 ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcept {
   const RelayFront front = front_of(pe, message, flags);
   Message* relayed = enclose(pe, front, &message + 1, 0);
-  if (relayed == nullptr) return PH_ERR_MEMORY;
-  spread(pe, *relayed, front, {}, 0);
-  return PH_OK;
-}
-
-ph_status broadcast_own(Pe& pe, Kind kind, const void* body, std::uint64_t size_bytes) noexcept {
-  RelayFront front = front_of(pe, Message{}, PH_TASK_WITH_SELF);
-  front.body_bytes = size_bytes;
-  front.kind = kind;
-  Message* relayed = enclose(pe, front, body, 0);
   if (relayed == nullptr) return PH_ERR_MEMORY;
   spread(pe, *relayed, front, {}, 0);
   return PH_OK;

@@ -33,8 +33,7 @@ struct RelayFront {
   std::uint32_t group;    // its number at the source, or 0
   std::uint32_t pes;      // how many are listed
   std::uint32_t processes;
-  Kind kind;  // of the original message
-  std::uint8_t zero[27];
+  std::uint8_t zero[28];
 
   static constexpr std::uint32_t kListed = 0x100;   // by this relay
   static constexpr std::uint32_t kGrouped = 0x200;  // by a group
@@ -59,8 +58,6 @@ ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcep
 ph_status send_list(Pe& pe, std::span<const std::uint32_t> pes, const Message& message) noexcept;
 // To the PEs of a group that this PE has made. PH_ERR_NOT_FOUND: it has not.
 ph_status multicast(Pe& pe, std::uint32_t group, const Message& message) noexcept;
-// The same of the library's own messages: every PE gets one, the own one too.
-ph_status broadcast_own(Pe& pe, Kind kind, const void* body, std::uint64_t size_bytes) noexcept;
 
 // What has come (Kind::relay, Kind::group). It is over then.
 bool relay(Pe& pe, Message& message) noexcept;

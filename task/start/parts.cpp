@@ -5,6 +5,7 @@
 
 #include "task/buffer/make_buffers.hpp"
 #include "task/collect/collect.hpp"
+#include "task/run/exits.hpp"
 #include "task/run/relay.hpp"
 #include "task/run/sends.hpp"
 #include "task/thread/thread_parts.hpp"
