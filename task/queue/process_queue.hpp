@@ -14,7 +14,7 @@
 //
 //   nobody -- begin_sleep(), others are awake --> this one watches
 //   nobody -- another one rises, or ends its watch or its serving --> a sleeper, which is woken
-//   one watches -- end_watch(): it runs a task --> nobody, and as above
+//   one watches -- end_watch(): it runs a task, or its run is over --> nobody, and as above
 //               -- begin_sleep() by it, nobody is awake --> nobody
 //
 // Argument that no busy PE is left alone: whoever wakes up while nobody watches wakes a sleeper,
@@ -107,7 +107,7 @@ class ProcessQueue {
     std::erase(sleepers_, rank);
     return {choose_watcher(), watcher_ == rank};
   }
-  // By the watcher, which has a task to run. The PE to be woken, as above.
+  // By the watcher, which has a task to run, or leaves its run. The PE to be woken, as above.
   std::uint32_t end_watch() noexcept {
     const std::scoped_lock lock(mutex_);
     watcher_ = kNobody;

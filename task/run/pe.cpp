@@ -112,10 +112,8 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
   while (!stopped && (count <= 0 || ran != static_cast<std::uint64_t>(count))) {
     Message* message = next();
     if (message != nullptr) {
-      if (watch_.is_on()) [[unlikely]] {
-        watch_.set(false);
-        shared_.wake(shared_.queue.end_watch());
-      }
+      if (watch_.is_on()) [[unlikely]]
+        shared_.wake(watch_.end(shared_.queue));
       if (calls_.is_idle() && message->wire.kind != Kind::wave) [[unlikely]]
         calls_.end_idle();
       if (dispatch(*message)) ++ran;
@@ -127,6 +125,8 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
   }
   stopped_ = outer;
   if (exit_status_) static_cast<void>(stop());
+  if (watch_.is_on()) [[unlikely]]
+    shared_.wake(watch_.end(shared_.queue));
   return ran;
 }
 

@@ -2,13 +2,15 @@
 // siblings"); which one does it is decided in process_queue.hpp.
 //
 //   off -- set(true) --> on -- visit(), as often as it is idle --> on
-//                        on -- set(false): it has a task to run --> off
+//                        on -- end(): it has a task to run, or its run is over --> off
 //
 // Owner: the PE.
 #pragma once
 
 #include <cstdint>
 #include <vector>
+
+#include "task/queue/process_queue.hpp"
 
 namespace photon::task {
 
@@ -20,6 +22,11 @@ class SiblingWatch {
 
   bool is_on() const noexcept { return is_on_; }
   void set(bool is_on) noexcept { is_on_ = is_on; }
+  // While it is on: the PE has something else to do. The sibling to be woken, which watches then.
+  std::uint32_t end(ProcessQueue& queue) noexcept {
+    is_on_ = false;
+    return queue.end_watch();
+  }
   // Those that have not looked since the last time.
   void visit(const Pe& own, const std::vector<Pe*>& all) noexcept;
 

@@ -45,5 +45,30 @@ TEST(TaskSiblingWatch, it_takes_for_itself_what_came_by_the_lane_of_a_busy_sibli
   });
 }
 
+// PE 2 watches in a run, which a function ends; it makes no call then, and PE 3 watches instead.
+TEST(TaskSiblingWatch, it_ends_with_the_run_also_outside_of_a_task) {
+  std::atomic<bool> is_over{false}, is_seen{false};
+  TaskJob job(2, 2);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 2) {
+      const ph_task_function stops = [](ph_task_pe* one, void*) {
+        if (counts_of(one).sleeps != 0) ph_task_stop(one);
+      };
+      ASSERT_EQ(ph_task_every(pe, 1000, stops, nullptr, nullptr), PH_OK);
+      ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+      is_over = true;
+      while (!is_seen) std::this_thread::yield();
+    }
+    if (place.pe != 3) return;
+    while (!is_over) std::this_thread::yield();
+    ProcessQueue& queue = of(pe).shared().queue;
+    EXPECT_EQ(queue.begin_sleep(place.rank), ProcessQueue::Rest::watch) << "nobody else does";
+    EXPECT_TRUE(queue.end_sleep(place.rank).watches);
+    EXPECT_EQ(queue.end_watch(), ProcessQueue::kNobody);
+    is_seen = true;
+  });
+}
+
 }  // namespace
 }  // namespace photon::task::test
