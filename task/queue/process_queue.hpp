@@ -2,7 +2,8 @@
 // with a priority. And who of the PEs sleeps, so that one of them is woken for each.
 //
 //   awake -- begin_sleep(): nothing is here --> asleep -- end_sleep() --> awake
-//                                               asleep -- chosen by a push --> awake
+//                                               asleep -- chosen by a push, or by a PE that was
+//                                               chosen and has something else to do --> awake
 //
 // Argument that no wake-up is lost: a PE looks for messages and says that it sleeps under one lock,
 // and a pusher adds a message and chooses a sleeper under it. So either the PE sees the message, or
@@ -96,6 +97,12 @@ class ProcessQueue {
     const bool is_anybody_awake = sleepers_.size() + serving_ < pes_;
     watcher_ = is_anybody_awake ? rank : kNobody;
     return is_anybody_awake ? Rest::watch : Rest::sleep;
+  }
+  // By a PE that leaves what is here to others: it was chosen, and has a task of its own, or its
+  // run is over. The PE to be woken, or kNobody.
+  std::uint32_t pass_over() noexcept {
+    const std::scoped_lock lock(mutex_);
+    return first_ == nullptr && priorities_.empty() ? kNobody : choose();
   }
   // Whether this one watches now, and the PE to be woken, so that it does, or kNobody.
   struct Risen {

@@ -127,6 +127,8 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
   if (exit_status_) static_cast<void>(stop());
   if (watch_.is_on()) [[unlikely]]
     shared_.wake(watch_.end(shared_.queue));
+  if (!shared_.queue.is_empty()) [[unlikely]]
+    shared_.wake(shared_.queue.pass_over());
   return ran;
 }
 
@@ -191,7 +193,9 @@ bool Pe::pace() noexcept {
     between_looks_ = std::min(2 * between_looks_, kMostBetweenLooks);
   looked_at_ns_ = now;
   look();
+  until_look_ = between_looks_;
   calls_.look(now);
+  until_look_ = between_looks_;  // a run in one of them has used them up
   return !*stopped_;
 }
 
@@ -206,9 +210,7 @@ void Pe::idle() noexcept {
   std::int64_t most_us = calls_.sleep_us(shared_.clock.now_ns());
   if (most_us == 0) return;
   const ProcessQueue::Rest sleeps = shared_.queue.begin_sleep(rank_);
-  until_look_ = between_looks_;
   if (sleeps == ProcessQueue::Rest::none) return;
-  until_look_ = between_looks_;  // a run in one of them has used them up
   if (sleeps == ProcessQueue::Rest::watch && (most_us == PH_FOREVER || most_us > kWatchUs))
     most_us = kWatchUs;
   bool has_slept = false;
@@ -222,7 +224,10 @@ void Pe::idle() noexcept {
   const ProcessQueue::Risen risen = shared_.queue.end_sleep(rank_);
   watch_.set(risen.watches);
   shared_.wake(risen.to_wake);
-  if (watch_.is_on() && has_slept) watch_.visit(*this, shared_.all);
+  static_cast<void>(inbox_.take());
+  const bool is_free = inbox_.empty() && shared_.queue.is_empty();
+  if (watch_.is_on() && has_slept && is_free) watch_.visit(*this, shared_.all);
+  if (!inbox_.empty() && !shared_.queue.is_empty()) shared_.wake(shared_.queue.pass_over());
 }
 
 void Pe::serve() noexcept {

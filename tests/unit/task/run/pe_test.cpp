@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "task/api/checks.hpp"
 #include "task/task_job.hpp"
 
 namespace photon::task::test {
@@ -206,6 +207,77 @@ TEST(TaskPe, an_idle_one_is_woken_by_a_message_to_the_process) {
     ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
   });
   EXPECT_EQ(met[0] + met[1] + met[2], kMessages);
+}
+
+// The process's queue as PE 0 of three fills it while the others sleep. What it pushes chooses one
+// of them; only the test says when that one is woken.
+struct Sleepers {
+  // `ready`: how many are about to run; before that they may rest in ph_task_agree().
+  Sleepers(ph_task_pe* pe, std::uint32_t number, const std::atomic<int>& ready) : me(of(pe)) {
+    while (ready != 2) std::this_thread::yield();
+    for (const Pe* sibling : me.shared().all)
+      while (sibling != &me && !sibling->rests()) std::this_thread::yield();
+    Message& message = of(make(pe, number, 0));
+    chunk_of(message).is_queued = 1;
+    chosen = me.shared().queue.push(message);
+  }
+  Pe& me;
+  std::uint32_t chosen;  // kNobody: they are awake for a moment, and find it
+};
+
+// Who is woken for it finds a long task in its inbox, too, which waits for the message.
+TEST(TaskPe, a_message_to_the_process_is_left_to_another_sleeper_by_who_has_a_task) {
+  std::atomic<bool> is_met{false};
+  std::atomic<int> ready{0};
+  TaskJob job(1, 3);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    Function take = [&](ph_task_pe* one, ph_task_message* message) {
+      is_met = true;
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      EXPECT_EQ(ph_task_exit(one, 0), PH_OK);
+    };
+    Function wait = [&](ph_task_pe* one, ph_task_message* message) {
+      while (!is_met) std::this_thread::yield();
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+    };
+    const std::uint32_t taking = enroll(pe, take), waiting = enroll(pe, wait);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 0) {
+      const Sleepers all(pe, taking, ready);
+      if (all.chosen != ProcessQueue::kNobody) {
+        ASSERT_EQ(ph_task_send(pe, all.chosen, make(pe, waiting, 0)), PH_OK);
+      }
+      while (!is_met) std::this_thread::yield();
+    }
+    ++ready;
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+  });
+}
+
+TEST(TaskPe, a_message_to_the_process_is_left_to_a_sleeper_by_who_ends_its_run) {
+  std::atomic<bool> is_met{false};
+  std::atomic<int> ready{0};
+  TaskJob job(1, 3);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    Function take = [&](ph_task_pe* one, ph_task_message* message) {
+      is_met = true;
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+      EXPECT_EQ(ph_task_exit(one, 0), PH_OK);
+    };
+    Function nothing = [](ph_task_pe* one, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+    };
+    const std::uint32_t taking = enroll(pe, take), doing = enroll(pe, nothing);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 0) {
+      ASSERT_EQ(ph_task_send(pe, 0, make(pe, doing, 0)), PH_OK);
+      const Sleepers all(pe, taking, ready);
+      ASSERT_EQ(ph_task_run(pe, 1, nullptr), PH_OK);
+      while (!is_met) std::this_thread::yield();
+    }
+    ++ready;
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+  });
 }
 
 // PE 0 of the second process computes without a call until PE 1 there has met a message that came
