@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 #include "task/api/checks.hpp"
 #include "task/task_job.hpp"
@@ -67,6 +68,39 @@ TEST(TaskSiblingWatch, it_ends_with_the_run_also_outside_of_a_task) {
     EXPECT_TRUE(queue.end_sleep(place.rank).watches);
     EXPECT_EQ(queue.end_watch(), ProcessQueue::kNobody);
     is_seen = true;
+  });
+}
+
+// PE 3 has taken the first message by the lane of PE 2 for it; the second one comes by that lane.
+TEST(TaskSiblingWatch, what_a_visitor_took_is_met_before_what_came_later) {
+  std::atomic<bool> is_away{false}, is_taken{false}, is_sent{false};
+  TaskJob job(2, 2);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    std::vector<std::uint64_t> order;
+    Function take = [&](ph_task_pe* one, ph_task_message* message) {
+      order.push_back(value_of(message));
+      EXPECT_EQ(ph_task_free(one, message), PH_OK);
+    };
+    const std::uint32_t number = enroll(pe, take);
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    Pe& me = of(pe);
+    if (place.pe == 2) {
+      is_away = true;
+      while (!is_sent) std::this_thread::yield();
+      ASSERT_EQ(ph_task_run(pe, 2, nullptr), PH_OK);
+      EXPECT_EQ(order, (std::vector<std::uint64_t>{1, 2}));
+    }
+    if (place.pe == 3) {
+      const std::uint64_t before = me.machine().flow(0).arrived;
+      while (me.machine().flow(0).arrived == before) me.shared().all[0]->machine().visit();
+      is_taken = true;
+    }
+    if (place.pe != 0) return;
+    while (!is_away) ASSERT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+    ASSERT_EQ(ph_task_send(pe, 2, make(pe, number, 1)), PH_OK);
+    while (!is_taken) ASSERT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+    ASSERT_EQ(ph_task_send(pe, 2, make(pe, number, 2)), PH_OK);
+    is_sent = true;
   });
 }
 
