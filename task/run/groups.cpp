@@ -1,6 +1,7 @@
 #include "task/run/groups.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace photon::task {
 
@@ -56,26 +57,24 @@ Groups::Told Groups::take(const Name& name, const Piece& piece, const JobShape& 
   if (piece.pes > std::uint64_t{shape.processes} * shape.pes || piece.processes > shape.processes ||
       piece.first + piece.numbers.size() > all)
     return Told::nonsense;
-  const auto [place, is_new] = groups_.try_emplace(key_of(name));
+  auto place = groups_.find(key_of(name));
+  if (place != groups_.end() && place->second.is_complete()) return Told::known;
+  const bool agrees = place != groups_.end() && place->second.numbers.size() == all &&
+                      place->second.pes == piece.pes;
+  if (!agrees) {
+    if (piece.first != 0) return Told::nonsense;
+    Group begun;
+    begun.numbers.resize(all);
+    begun.pes = piece.pes;
+    place = groups_.insert_or_assign(key_of(name), std::move(begun)).first;
+  }
   Group& group = place->second;
-  if (!is_new && group.is_complete()) return Told::known;
-  if (piece.first == 0) {
-    try {
-      group.numbers.resize(all);
-    } catch (...) {
-      groups_.erase(place);
-      throw;
-    }
-    group.pes = piece.pes;
-    group.come = 0;
+  if (piece.first > group.come) return Told::nonsense;
+  const std::uint32_t known = group.come - piece.first;  // from elsewhere, and there before
+  if (known < piece.numbers.size()) {
+    std::ranges::copy(piece.numbers.subspan(known), group.numbers.begin() + group.come);
+    group.come = piece.first + static_cast<std::uint32_t>(piece.numbers.size());
   }
-  if (group.numbers.size() != all || group.pes != piece.pes || piece.first > group.come) {
-    groups_.erase(place);
-    return Told::nonsense;
-  }
-  if (piece.first < group.come) return Told::more;  // from elsewhere, and there before
-  std::ranges::copy(piece.numbers, group.numbers.begin() + group.come);
-  group.come += static_cast<std::uint32_t>(piece.numbers.size());
   if (!group.is_complete()) return Told::more;
   if (is_sound(group.roster(), shape, name.maker / shape.pes)) return Told::complete;
   groups_.erase(place);

@@ -2,7 +2,8 @@
 //
 //   group, at its maker: made --> in the table
 //   elsewhere:           unknown -- first piece --> being told -- all pieces --> in the table
-//                        being told -- the first piece again, from elsewhere --> being told
+//                        being told -- a piece again, from elsewhere --> being told, as before
+//                        being told -- the first piece of a list of other sizes --> being told
 //
 // A list of PEs travels in pieces that are carried, so that it is met before what uses it.
 // Invariant: a roster in the table is sound: its PEs are in order and exist, its processes are in

@@ -60,6 +60,26 @@ TEST(TaskGroups, pieces_from_two_sources_make_one_list) {
   EXPECT_EQ(of(groups.find({2, 5})->roster().processes), (Numbers{0, 3}));
 }
 
+// Those of the other one begin when some of the first one's are there already.
+TEST(TaskGroups, a_late_source_takes_nothing_from_what_is_there) {
+  Groups groups;
+  EXPECT_EQ(take(groups, 0, 2), Groups::Told::more);
+  EXPECT_EQ(take(groups, 2, 2), Groups::Told::more);
+  EXPECT_EQ(take(groups, 0, 2), Groups::Told::more) << "of the other one";
+  EXPECT_EQ(take(groups, 4, 3), Groups::Told::complete);
+  ASSERT_NE(groups.find({2, 5}), nullptr);
+  EXPECT_EQ(of(groups.find({2, 5})->roster().pes), (Numbers{0, 2, 3, 6, 7}));
+}
+
+TEST(TaskGroups, a_piece_behind_a_gap_is_refused_alone) {
+  Groups groups;
+  EXPECT_EQ(take(groups, 0, 2), Groups::Told::more);
+  EXPECT_EQ(take(groups, 4, 2), Groups::Told::nonsense);
+  EXPECT_EQ(take(groups, 1, 4), Groups::Told::more) << "cut in another place";
+  EXPECT_EQ(take(groups, 5, 2), Groups::Told::complete);
+  EXPECT_EQ(of(groups.find({2, 5})->roster().processes), (Numbers{0, 3}));
+}
+
 // A peer may say anything.
 TEST(TaskGroups, forged_pieces_make_no_group) {
   struct Forged {
