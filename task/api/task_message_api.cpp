@@ -41,6 +41,7 @@ ph_status ph_task_alloc(ph_task_pe* pe, uint64_t size_bytes, ph_task_message** m
 
 ph_status ph_task_retain(ph_task_pe* pe, ph_task_message* message) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
+  if (!is_here(of(pe), "ph_task_retain")) return PH_ERR_STATE;
   if (!is_held(message)) return refuse(of(pe), "ph_task_retain", message);
   chunk_of(enclosing(of(message))).references.add();
   return PH_OK;

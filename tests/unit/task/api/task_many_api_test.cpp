@@ -284,3 +284,4 @@ TEST(TaskManyApi, stop_outside_a_run_is_refused) {
 
 }  // namespace
 }  // namespace photon::task::test
+      refuses("ph_task_retain", ph_task_retain(pe, message));
