@@ -1,4 +1,5 @@
 // Messages to several PEs, several messages to one, and the end of the whole job.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -6,13 +7,15 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "task/api/checks.hpp"
+#include "task/run/exits.hpp"
 #include "task/run/relay.hpp"
 #include "task/run/sends.hpp"
-#include "task/run/exits.hpp"
 
 using photon::task::chunk_of;
+using photon::task::enclosing;
 using photon::task::is_held;
 using photon::task::is_here;
 using photon::task::is_lost;
@@ -27,18 +30,33 @@ using photon::task::told;
 
 namespace {
 
-// Marks each as given away, so that one that stands twice is found. Null: all are held.
-const ph_task_message* find_unheld(ph_task_message* const* messages, size_t count) noexcept {
-  size_t held = 0;
-  while (held != count && is_held(messages[held])) chunk_of(of(messages[held++])).is_queued = 1;
-  for (size_t i = 0; i != held; ++i) chunk_of(of(messages[i])).is_queued = 0;
-  return held == count ? nullptr : messages[held];
+bool is_alone(ph_task_message* message) noexcept {
+  return chunk_of(enclosing(of(message))).references.is_single();
 }
 
-bool are_held(ph_task_message* const* messages, size_t count) noexcept {
-  for (size_t i = 0; i != count; ++i)
-    if (!is_held(messages[i])) return false;
-  return true;
+// Does a message stand twice? All are held. One that nobody else holds is marked meanwhile; others
+// may be read elsewhere, so their addresses are compared, and nothing is written to them.
+bool has_twice(std::span<ph_task_message* const> messages) noexcept {
+  bool found = false;
+  size_t seen = 0;
+  for (; seen != messages.size() && !found; ++seen) {
+    ph_task_message* const one = messages[seen];
+    if (is_alone(one))
+      found = std::exchange(chunk_of(of(one)).is_queued, uint8_t{1}) != 0;
+    else
+      found = std::ranges::count(messages.subspan(seen + 1), one) != 0;
+  }
+  for (ph_task_message* one : messages.first(seen))
+    if (is_alone(one)) chunk_of(of(one)).is_queued = 0;
+  return found;
+}
+
+// PH_OK: each is held, and none stands twice.
+ph_status check_messages(Pe& pe, std::span<ph_task_message* const> messages) noexcept {
+  for (const ph_task_message* message : messages)
+    if (!is_held(message)) return refuse(pe, "ph_task_send_many", message);
+  if (!has_twice(messages)) return PH_OK;
+  return pe.fail(PH_ERR_STATE, "ph_task_send_many: a message stands twice: send a copy of it");
 }
 
 // PH_OK: the PEs exist.
@@ -118,11 +136,8 @@ ph_status ph_task_send_many(ph_task_pe* pe, uint32_t to, ph_task_message* const*
   if (to >= one.shared().pes_of_job()) return no_pe(one, "ph_task_send_many", to);
   if (messages == nullptr || count == 0)
     return one.fail(PH_ERR_ARGUMENT, "ph_task_send_many: messages is null, or count is 0");
-  if (!are_held(messages, count))
-    for (size_t i = 0; i != count; ++i)
-      if (!is_held(messages[i])) return refuse(one, "ph_task_send_many", messages[i]);
-  if (find_unheld(messages, count) != nullptr)
-    return one.fail(PH_ERR_STATE, "ph_task_send_many: a message stands twice: send a copy of it");
+  if (const ph_status status = check_messages(one, {messages, count}); status != PH_OK)
+    return status;
   return told(one, "ph_task_send_many",
               photon::task::send_many(
                   one, to, std::span(reinterpret_cast<Message* const*>(messages), count)));

@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <thread>
 #include <vector>
@@ -83,6 +84,45 @@ TEST(TaskManyApi, a_message_that_stands_twice_leaves_all_with_their_caller) {
     EXPECT_EQ(ph_task_send_many(pe, 0, messages, 2), PH_ERR_STATE) << "one of them is free";
     EXPECT_EQ(ph_task_free(pe, messages[1]), PH_OK);
   });
+}
+
+// PE 1 holds a message that PE 0 names in one call after the other, with many that it holds alone.
+TEST(TaskManyApi, a_message_that_others_hold_is_not_marked_while_it_is_looked_for) {
+  constexpr std::size_t kCount = 5'000;
+  constexpr std::uint64_t kCalls = 300, kReads = 200;
+  std::atomic<ph_task_message*> shared{nullptr};
+  std::atomic<std::uint64_t> calls{0}, reads{0}, refused{0};
+  TaskJob job(1, 2);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    Function take = [](ph_task_pe* one, ph_task_message* message) { ph_task_free(one, message); };
+    const std::uint32_t number = enroll(pe, take);
+    if (place.pe == 1) {
+      while (shared == nullptr) std::this_thread::yield();
+      for (; calls < kCalls || reads < kReads; ++reads) {
+        if (ph_task_send_copy(pe, 1, shared) != PH_OK) ++refused;
+        ASSERT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
+        std::this_thread::yield();
+      }
+      EXPECT_EQ(ph_task_free(pe, shared), PH_OK);
+      return;
+    }
+    std::vector<ph_task_message*> messages;
+    for (std::size_t i = 0; i < kCount; ++i) messages.push_back(make(pe, number, i));
+    messages.push_back(messages[1]);
+    ASSERT_EQ(ph_task_retain(pe, messages[0]), PH_OK);
+    shared = messages[0];
+    for (; calls < kCalls || reads < kReads; ++calls)
+      ASSERT_EQ(ph_task_send_many(pe, 0, messages.data(), messages.size()), PH_ERR_STATE);
+    messages.back() = messages[0];
+    EXPECT_EQ(ph_task_send_many(pe, 0, messages.data(), messages.size()), PH_ERR_STATE)
+        << "as long as it is shared its address is compared";
+    messages.pop_back();
+    EXPECT_EQ(ph_task_send_many(pe, 0, messages.data(), messages.size()), PH_OK);
+    std::uint64_t ran = 0;
+    EXPECT_EQ(ph_task_run(pe, 0, &ran), PH_OK);
+    EXPECT_EQ(ran, kCount);
+  });
+  EXPECT_EQ(refused, 0u) << "it was never given away";
 }
 
 TEST(TaskManyApi, a_vector_gathers_its_blocks_at_the_call) {
@@ -262,6 +302,7 @@ TEST(TaskManyApi, a_thread_that_is_no_pes_is_refused_and_touches_nothing) {
       refuses("ph_task_enqueue_node", ph_task_enqueue_node(pe, message, &priority));
       refuses("ph_task_alloc", ph_task_alloc(pe, 8, &made));
       refuses("ph_task_free", ph_task_free(pe, message));
+      refuses("ph_task_retain", ph_task_retain(pe, message));
       refuses("ph_task_run", ph_task_run(pe, 0, nullptr));
       refuses("ph_task_stop", ph_task_stop(pe));
       refuses("ph_task_exit", ph_task_exit(pe, 0));
@@ -284,4 +325,3 @@ TEST(TaskManyApi, stop_outside_a_run_is_refused) {
 
 }  // namespace
 }  // namespace photon::task::test
-      refuses("ph_task_retain", ph_task_retain(pe, message));
