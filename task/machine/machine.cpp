@@ -1,9 +1,12 @@
 #include "task/machine/machine.hpp"
 
+#include <poll.h>
+
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <iterator>
 #include <thread>
 
@@ -202,8 +205,21 @@ bool Machine::progress() noexcept {
   return moved || arrived != arrived_;
 }
 
-// When nobody can send any more it does not sleep: then the others of the process are what is left
-// to wait for, and the core is theirs.
+// Where ph_wait() does not sleep, as all peers are lost: siblings push still, and wake() makes the
+// lane's descriptor readable. False: there is none.
+bool Machine::wait_alone(std::int64_t timeout_us) noexcept {
+  constexpr std::int64_t kSecondUs = 1'000'000;
+  pollfd news{-1, POLLIN, 0};
+  if (ph_event_fd(lane_, &news.fd) != PH_OK) return false;
+  const ph_status armed = ph_event_arm(lane_);
+  if (armed != PH_OK) return armed == PH_AGAIN;
+  const timespec limit{timeout_us / kSecondUs, timeout_us % kSecondUs * 1000};
+  ::ppoll(&news, 1, timeout_us == PH_FOREVER ? nullptr : &limit, nullptr);
+  return true;
+}
+
+// After the end of the context, and where a lane has no descriptor, it does not sleep: then the
+// others of the process are what is left to wait for, and the core is theirs.
 bool Machine::wait(std::int64_t timeout_us) noexcept {
   if (has_waiting() && timeout_us > kWhileWaitingUs) timeout_us = kWhileWaitingUs;
   if (rdma_.watch_us != 0 && timeout_us > rdma_.watch_us) timeout_us = rdma_.watch_us;
@@ -211,6 +227,7 @@ bool Machine::wait(std::int64_t timeout_us) noexcept {
   const ph_status status = ph_wait(lane_, ends, timeout_us);
   if (status >= 0) return true;
   is_ended_ |= status == PH_ERR_STATE;
+  if (is_lost(status) && wait_alone(timeout_us)) return true;
   std::this_thread::yield();
   return false;
 }

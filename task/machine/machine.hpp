@@ -93,8 +93,8 @@ class Machine {
 
   // Serves peers, takes what has come, and tries what waits. True: something was moved.
   bool progress() noexcept;
-  // Until something may have come, wake() was called, or the time is over. False: nobody can send
-  // any more, and it has not slept.
+  // Until something may have come, wake() was called, or the time is over. False: it has not slept,
+  // since the context is finalized, or all peers are lost and the lane has no descriptor.
   bool wait(std::int64_t timeout_us) noexcept;
   void wake() noexcept { static_cast<void>(ph_wake(lane_)); }
   // By the thread of another machine, whose owner seems to be busy: takes what has come, if nobody
@@ -159,6 +159,7 @@ class Machine {
   bool send_waiting() noexcept;
   bool send_waiting_to(ph_rank process) noexcept;
   bool take_ends() noexcept;
+  bool wait_alone(std::int64_t timeout_us) noexcept;
   ph_status arrive(Message& message, ph_rank process) noexcept;
 
   MachineConfig config_;

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "forked_job.hpp"
@@ -266,6 +268,45 @@ TEST(TaskMachine, what_could_not_be_landed_has_arrived_and_is_over) {
   const std::vector<int> ends = photon::test::fork_ranks(2, run_landing);
   EXPECT_TRUE(WIFSIGNALED(ends[0]) && WTERMSIG(ends[0]) == SIGKILL);
   EXPECT_EQ(ends[1], 0);
+}
+
+// Its only peer is killed. What waits then sleeps on, and is woken by other threads of its process.
+int outlive_all_peers(const ph_bootstrap& bootstrap) {
+  ::alarm(60);  // it ends a rank that hangs
+  ph_config config{};
+  config.size = sizeof config;
+  config.bootstrap = &bootstrap;
+  ph_context* context = nullptr;
+  if (ph_context_create(&config, &context, nullptr) != PH_OK) return 2;
+  {
+    Station station(context);
+    EXPECT_EQ(station.machine.send(station.make(8, 1), 1 - bootstrap.rank), PH_OK);
+    station.until([&] { return station.come.size() == 1; });
+    EXPECT_EQ(ph_barrier(context), PH_OK);
+    if (bootstrap.rank == 1) ::raise(SIGKILL);
+    station.until([&] {
+      ph_contact_state state = PH_PEER_UNKNOWN;
+      return ph_peer_state(station.machine.lane(), 1, &state) != PH_OK || state == PH_PEER_DEAD;
+    });
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    int waits = 0;
+    for (; std::chrono::steady_clock::now() < until; ++waits) station.machine.wait(50'000);
+    EXPECT_LT(waits, 100) << "it does not sleep";
+    for (int i = 0; i < 100; ++i) {
+      std::thread other([&] { station.machine.wake(); });
+      EXPECT_TRUE(station.machine.wait(PH_FOREVER));
+      other.join();
+    }
+  }
+  static_cast<void>(ph_finalize(context));  // it tells of the loss
+  ph_context_destroy(context);
+  return testing::Test::HasFailure() ? 1 : 0;
+}
+
+TEST(TaskMachine, a_wait_sleeps_when_all_peers_are_lost) {
+  const std::vector<int> ends = photon::test::fork_ranks(2, outlive_all_peers);
+  EXPECT_TRUE(WIFSIGNALED(ends[1]) && WTERMSIG(ends[1]) == SIGKILL);
+  EXPECT_EQ(ends[0], 0);
 }
 
 TEST(TaskMachine, another_thread_ends_a_wait) {
