@@ -204,7 +204,8 @@ PH_API ph_status ph_task_send_node(ph_task_pe *pe, uint32_t process, ph_task_mes
  * Send a message to all other PEs; flags: PH_TASK_WITH_SELF, PH_TASK_TO_PROCESSES, PH_TASK_KEEP.
  * It goes down a tree of processes with four branches. A process that is lost is passed over; what
  * was under way in it then is lost for those below it.
- * Status:  as ph_task_send(), but never PH_ERR_PEER nor PH_ERR_DEPARTED.
+ * Status:  as ph_task_send(), but never PH_ERR_PEER nor PH_ERR_DEPARTED. PH_ERR_MEMORY: nothing was
+ *          sent; if memory ends when some have the message, the process ends with words.
  */
 PH_API ph_status ph_task_broadcast(ph_task_pe *pe, ph_task_message *message, uint32_t flags);
 

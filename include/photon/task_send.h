@@ -26,8 +26,11 @@ enum { PH_TASK_ABORT_BYTES = 200 /**< Most of the words of ph_task_abort(). */ }
 
 /**
  * Give several messages to one PE. To another process they travel as one, so each costs less.
- * Effect:    they are met in this order, where ph_task_send() of one would be met. Parts of a
- *            message that came so share its memory, which is free when the last part was freed.
+ * Effect:    they are met in this order. To another process they have the order of one message of
+ *            their size together, with 64 bytes more for each, which is rounded up to 64: above
+ *            `am_carried_max` bytes none with what ph_task_send() sends before or behind them.
+ *            Parts of a message that came so share its memory, which is free when the last part
+ *            was freed.
  * Ownership: the library's, of all, from PH_OK on; of an error, of none, but as ph_task_send().
  * Status:    as ph_task_send(); PH_ERR_ARGUMENT (null, count 0), PH_ERR_STATE (a message stands
  *            twice), PH_ERR_MEMORY.

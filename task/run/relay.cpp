@@ -60,15 +60,14 @@ ph_status tell(Pe& pe, const Groups::Name& name, const Groups::Group& group,
   return PH_OK;
 }
 
-// Those below a place. Not PH_OK: there is no memory.
+// Those below a place. Not PH_OK: there is no memory, or nothing can be sent any more.
 ph_status tell_below(Pe& pe, const Groups::Name& name, const Groups::Group& group,
                      std::uint64_t place) noexcept {
   const Route route(name.maker / pe.shared().pes, group.roster().processes);
   const Children children = route.children_of(place);
   for (std::uint32_t i = 0; i < children.count; ++i) {
     ph_status status = tell(pe, name, group, route.at(children.first + i));
-    if (status == PH_ERR_MEMORY) return status;
-    if (status != PH_OK) status = tell_below(pe, name, group, children.first + i);
+    if (is_lost(status)) status = tell_below(pe, name, group, children.first + i);
     if (status != PH_OK) return status;
   }
   return PH_OK;
@@ -82,18 +81,19 @@ struct Way {
 };
 
 // To those below a place. A relay whose child is lost takes over its children, and so on; these may
-// not know of the group.
-void pass_on(Pe& pe, const Message& message, const Way& way, std::uint64_t place,
-             bool is_in_place) noexcept {
+// not know of the group. Not PH_OK: as tell_below().
+ph_status pass_on(Pe& pe, const Message& message, const Way& way, std::uint64_t place,
+                  bool is_in_place) noexcept {
   const Children children = way.route.children_of(place);
   for (std::uint32_t i = 0; i < children.count; ++i) {
     const std::uint32_t process = way.route.at(children.first + i);
     ph_status status = PH_OK;
     if (is_in_place && way.group != nullptr) status = tell(pe, way.name, *way.group, process);
     if (status == PH_OK) status = pe.machine().send_copy(message.wire, message, process);
-    if (status == PH_ERR_MEMORY) die_without_memory(pe);
-    if (status != PH_OK) pass_on(pe, message, way, children.first + i, true);
+    if (is_lost(status)) status = pass_on(pe, message, way, children.first + i, true);
+    if (status != PH_OK) return status;
   }
+  return PH_OK;
 }
 
 // The own copy stands where the next send to itself stands, too, so that both are met in order.
@@ -154,26 +154,80 @@ struct Listed {
   const Groups::Group* group = nullptr;
 };
 
-// Passes on what stands at `place` of its way, and hands it out. The message is over then.
-void spread(Pe& pe, Message& relayed, const RelayFront& front, const Listed& listed,
-            std::uint64_t place) noexcept {
+// Passes on what stands at `place` of its way, and hands it out. The message is over then, but
+// where the root could not send: then all is as before.
+ph_status spread(Pe& pe, Message& relayed, const RelayFront& front, const Listed& listed,
+                 std::uint64_t place) noexcept {
   relayed.wire.source = relayed.wire.target = static_cast<std::uint8_t>(pe.rank());
   const Way way{route_of(pe, front, listed.roster), {front.source, front.group}, listed.group};
-  pass_on(pe, relayed, way, place, false);
+  const ph_status status = pass_on(pe, relayed, way, place, false);
+  if (status == PH_ERR_MEMORY) die_without_memory(pe);  // some have it already
+  if (status != PH_OK && place == 0) return status;
   const Receivers receivers(pe, front, listed.roster);
   const bool to_processes = (front.flags & PH_TASK_TO_PROCESSES) != 0;
   const bool is_for_none =
       to_processes ? place == 0 && (front.flags & PH_TASK_WITH_SELF) == 0 : receivers.count() == 0;
   if (is_for_none) {
     static_cast<void>(drop_message(pe, relayed));
-    return;
+    return PH_OK;
   }
   Message& original =
       embed(relayed, 0, {front.body_bytes, front.handler, front.source, Kind::program});
-  if (!to_processes) return hand_out(pe, original, receivers);
+  if (!to_processes) {
+    hand_out(pe, original, receivers);
+    return PH_OK;
+  }
   original.target = pe.number();
   pe.balance().created += 1;
   pe.push_node(original);
+  return PH_OK;
+}
+
+// Blocks that are taken and given back at once, before a call sends the first of several messages:
+// so it is refused while nobody has any, and the pool has what it needs then.
+class Spares {
+ public:
+  explicit Spares(Pool& pool) noexcept : pool_(pool) {}
+  ~Spares() {
+    while (first_ != nullptr) {
+      Message& one = *first_;
+      first_ = named(one.link);
+      pool_.free(one);
+    }
+  }
+  Spares(const Spares&) = delete;
+  Spares& operator=(const Spares&) = delete;
+  bool take(std::uint64_t size_bytes, std::uint32_t count) noexcept {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      Message* one = pool_.alloc(size_bytes);
+      if (one == nullptr) return false;
+      one->link = name_of(first_);
+      first_ = one;
+    }
+    return true;
+  }
+
+ private:
+  Pool& pool_;
+  Message* first_ = nullptr;
+};
+
+bool has_memory(Pe& pe, const Message& relayed, const RelayFront& front,
+                const Roster* roster) noexcept {
+  const std::uint32_t own = Receivers(pe, front, roster).count();
+  const bool to_processes = (front.flags & PH_TASK_TO_PROCESSES) != 0;
+  Spares spares(pe.pool());
+  return spares.take(relayed.size_bytes, route_of(pe, front, roster).children_of(0).count) &&
+         spares.take(front.body_bytes, to_processes || own == 0 ? 0 : own - 1);
+}
+
+// Of the caller's own. Not PH_OK: nothing was sent.
+ph_status begin(Pe& pe, Message& relayed, const RelayFront& front, const Listed& listed) noexcept {
+  const ph_status status = has_memory(pe, relayed, front, listed.roster)
+                               ? spread(pe, relayed, front, listed, 0)
+                               : PH_ERR_MEMORY;
+  if (status != PH_OK) pe.pool().free(relayed);
+  return status;
 }
 
 // A peer has sent it.
@@ -245,7 +299,7 @@ bool relay(Pe& pe, Message& message) noexcept {
   const std::optional<std::uint64_t> above = route.place_of(message.source / pe.shared().pes);
   if (!place || !above || *place == *above || !Route::is_above(*above, *place))
     return drop_message(pe, message);
-  spread(pe, message, front, listed, *place);
+  static_cast<void>(spread(pe, message, front, listed, *place));  // who is below hears nothing
   return false;
 }
 
@@ -270,7 +324,7 @@ bool take_group(Pe& pe, Message& message) noexcept {
   const Groups::Group& group = *pe.groups().find(name);
   const Route route(piece.maker / pe.shared().pes, group.roster().processes);
   const std::optional<std::uint64_t> place = route.place_of(pe.shared().process);
-  if (place && tell_below(pe, name, group, *place) != PH_OK) die_without_memory(pe);
+  if (place && tell_below(pe, name, group, *place) == PH_ERR_MEMORY) die_without_memory(pe);
   return drop_message(pe, message);
 }
 
@@ -278,8 +332,7 @@ ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcep
   const RelayFront front = front_of(pe, message, flags);
   Message* relayed = enclose(pe, front, &message + 1, 0);
   if (relayed == nullptr) return PH_ERR_MEMORY;
-  spread(pe, *relayed, front, {}, 0);
-  return PH_OK;
+  return begin(pe, *relayed, front, {});
 }
 
 ph_status send_list(Pe& pe, std::span<const std::uint32_t> pes, const Message& message) noexcept {
@@ -301,8 +354,7 @@ ph_status send_list(Pe& pe, std::span<const std::uint32_t> pes, const Message& m
   std::memcpy(body_of(*relayed), &front, sizeof front);
   relayed->size_bytes -= (count - *processes) * kNumberBytes;
   const Roster roster{{numbers, count}, {numbers + count, *processes}};
-  spread(pe, *relayed, front, {&roster, nullptr}, 0);
-  return PH_OK;
+  return begin(pe, *relayed, front, {&roster, nullptr});
 }
 
 ph_status multicast(Pe& pe, std::uint32_t number, const Message& message) noexcept {
@@ -313,14 +365,14 @@ ph_status multicast(Pe& pe, std::uint32_t number, const Message& message) noexce
   front.group = number;
   Message* relayed = enclose(pe, front, &message + 1, 0);
   if (relayed == nullptr) return PH_ERR_MEMORY;
-  if (!group->is_told && tell_below(pe, name, *group, 0) != PH_OK) {
+  const ph_status status = group->is_told ? PH_OK : tell_below(pe, name, *group, 0);
+  if (status != PH_OK) {
     pe.pool().free(*relayed);
-    return PH_ERR_MEMORY;
+    return status;
   }
   group->is_told = true;
   const Roster roster = group->roster();
-  spread(pe, *relayed, front, {&roster, group}, 0);
-  return PH_OK;
+  return begin(pe, *relayed, front, {&roster, group});
 }
 
 }  // namespace photon::task

@@ -52,7 +52,7 @@ struct GroupPiece {
 };
 static_assert(sizeof(GroupPiece) == 32);
 
-// To all, by the sender; the message stays the caller's. PH_ERR_MEMORY: nothing was sent.
+// To all, by the sender; the message stays the caller's. Not PH_OK: nothing was sent.
 ph_status broadcast(Pe& pe, const Message& message, std::uint32_t flags) noexcept;
 // To the PEs of a list, which exist. PH_ERR_ARGUMENT: one stands twice.
 ph_status send_list(Pe& pe, std::span<const std::uint32_t> pes, const Message& message) noexcept;

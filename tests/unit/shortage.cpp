@@ -33,6 +33,24 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
+void* operator new(std::size_t size, std::align_val_t align, const std::nothrow_t&) noexcept {
+  ++asked_count;
+  if (allowed_count == 0) return nullptr;
+  if (allowed_count > 0) --allowed_count;
+  const auto step = static_cast<std::size_t>(align);
+  return std::aligned_alloc(step, size == 0 ? step : (size + step - 1) / step * step);
+}
+void* operator new(std::size_t size, std::align_val_t align) {
+  void* memory = operator new(size, align, std::nothrow);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void* operator new[](std::size_t size, std::align_val_t align) { return operator new(size, align); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
 namespace photon::test {
 
 Shortage::Shortage(int allowed) noexcept { allowed_count = allowed; }
