@@ -96,6 +96,7 @@ void TaskTransfers::issue(ph_task_pe* pe, Transfer& transfer,
   transfer.is_begun = true;
   const ph_status status = transfer.is_get ? ph_task_get(pe, own.buffer, &descriptor)
                                            : ph_task_put(pe, own.buffer, &descriptor);
+  transfer.is_accepted = status == PH_OK;
   if (!is_excused(transfer)) must(status, transfer.is_get ? "ph_task_get" : "ph_task_put");
   if (own.has_done) oracle_.report("a done ran inside the call");
 }
@@ -134,6 +135,10 @@ void TaskTransfers::take(ph_task_pe* pe, Transfer& transfer, const ph_task_done&
 
 void TaskTransfers::quiet() {
   for (const auto& transfer : transfers_) {
+    const std::uint32_t issuer = transfer->issuing().pe;
+    if (transfer->is_accepted && !transfer->issuing().has_done && !oracle_.is_dead(issuer))
+      oracle_.report(fmt::format("it is quiet, and PE {} has had no done of a {} with PE {}",
+                                 issuer, transfer->is_get ? "get" : "put", transfer->offered().pe));
     if (is_excused(*transfer)) continue;
     if (transfer->source.has_done && transfer->destination.has_done) continue;
     oracle_.report(fmt::format("it is quiet, and a {} of {} bytes of PE {} with PE {} {}",

@@ -32,6 +32,7 @@ class TaskTransfers {
   void offer(ph_task_pe* pe, std::uint32_t own, std::uint32_t other,
              transport::sim::Random& random);
   // It is said that nothing is left to do: each operation must be over, or excused.
+  // Also where the other side has died its issuer has had its done.
   void quiet();
 
   std::uint64_t over() const noexcept { return over_; }
@@ -49,6 +50,7 @@ class TaskTransfers {
     std::uint64_t size_bytes = 0;
     bool is_get = false;
     bool is_begun = false;
+    bool is_accepted = false;        // so its issuer gets a done, whoever dies
     std::uint32_t registration = 0;  // of the end that issues it
     std::uint32_t deregistration = 0;
     End source, destination;

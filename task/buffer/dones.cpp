@@ -154,6 +154,7 @@ bool run_turned(Buffers& buffers, const EndName& name, const Told& told,
   operation.status = status_of(told);
   if (operation.status != PH_OK) operation.moved_bytes = 0;
   buffers.pe.pool().free(message);
+  buffers.pe.balance().processed += 1;  // the own done; what told of it is counted by the loop
   return run_own(buffers, *record);
 }
 

@@ -72,6 +72,7 @@ bool feed(Buffers& buffers, Message& record) noexcept {
   name.rank = static_cast<std::uint8_t>(buffers.pe.rank());
   operation.local = id_of(name);
   operation.feeds = Feeds::feeding;
+  buffers.pe.balance().created += 1;  // the done that comes when all below have read
   ph_task_offer offer = operation.offer;
   offer.source = operation.own;
   offer.above = operation.local;
@@ -121,7 +122,6 @@ ph_status spread(Buffers& buffers, Handle& own, std::uint32_t handler,
   }
   hold(own, Verb::put);
   if (operation.pending_count == 0) {
-    pe.balance().created += 1;
     static_cast<void>(buffers.underway.end(name_of_id(operation.local)));
     operation.feeds = Feeds::fed;
     tell_own(buffers, *record);
@@ -180,6 +180,7 @@ bool run_landed(Buffers& buffers, Message& record) noexcept {
     Machine::die("PE %u has no memory to offer a buffer: send less at a time", buffers.pe.number());
   if (operation.pending_count != 0) return false;
   static_cast<void>(buffers.underway.take(name_of_id(operation.local)));
+  buffers.pe.balance().processed += 1;  // that done; the landing is counted by the loop
   return complete(buffers, record);
 }
 
@@ -202,6 +203,7 @@ bool run_fed(Buffers& buffers, const EndName& name, const Told& told, Message& m
   buffers.pe.pool().free(message);
   if (operation.pending_count != 0) return false;
   static_cast<void>(buffers.underway.take(name));
+  buffers.pe.balance().processed += 1;  // the own done; the answer is counted by the loop
   return complete(buffers, *record);
 }
 
@@ -224,7 +226,6 @@ bool end_lost_feed(Buffers& buffers, bool found) noexcept {
       ++i;
   }
   if (operation.pending_count != 0) return false;
-  buffers.pe.balance().created += 1;
   static_cast<void>(buffers.underway.end(name));
   operation.feeds = Feeds::fed;
   tell_own(buffers, record);

@@ -46,7 +46,6 @@ void end_asked(Buffers& buffers, const EndName& name, ph_status status) noexcept
   Operation& operation = operation_of(*record);
   operation.status = status;
   operation.moved_bytes = 0;
-  buffers.pe.balance().created += 1;
   tell_own(buffers, *record);
 }
 
@@ -120,6 +119,7 @@ ph_status ask(Buffers& buffers, Handle& own, Message& record) noexcept {
     return status;
   }
   hold(own, operation.verb);
+  buffers.pe.balance().created += 1;  // the own done, whoever ends the operation
   ++buffers.turned;
   if (status == PH_OK)
     buffers.watch();

@@ -160,5 +160,53 @@ TEST(TaskTurns, the_end_of_a_process_ends_its_operations) {
   }
 }
 
+// Two processes of one PE; PE 1 is killed when it was asked for several operations, and PE 0 asks
+// for quiescence. What was sent to the dead process is in no sum, so the dones that are due here
+// have to be in one of their own from the beginning.
+int ask_for_quiescence_alone(const ph_bootstrap& bootstrap) {
+  constexpr std::size_t kGets = 40;
+  const ph_config photon{sizeof photon, &bootstrap, nullptr, 0};
+  ph_task_config config{};
+  config.size = sizeof config;
+  config.photon = &photon;
+  ph_task_pe* pe = nullptr;
+  if (ph_task_start(&config, &pe, nullptr) != PH_OK) return 1;
+  Station station(pe);
+  bool is_quiet = false;
+  Function quiet = [&](ph_task_pe* one, ph_task_message* message) {
+    is_quiet = true;
+    EXPECT_EQ(station.dones.size(), kGets) << "early";
+    EXPECT_EQ(ph_task_free(one, message), PH_OK);
+  };
+  const std::uint32_t number = enroll(pe, quiet);
+  EXPECT_EQ(ph_task_agree(pe), PH_OK);
+  Bytes bytes(5000);
+  if (station.place.pe == 1) {
+    station.send(0, station.describe(station.make(bytes, PH_TASK_UNREG)));
+    station.receive();
+    ::kill(::getpid(), SIGKILL);
+  }
+  const ph_task_descriptor bare = station.receive();
+  std::vector<Bytes> landings(kGets, Bytes(5000));
+  station.send(1, bare);  // the last that it gets a turn for
+  const Balance before = of(pe).balance();
+  for (Bytes& landing : landings)
+    EXPECT_EQ(ph_task_get(pe, station.make(landing), &bare), PH_OK) << words_of(pe);
+  EXPECT_EQ(of(pe).balance().created - before.created, kGets);
+  EXPECT_EQ(of(pe).balance().processed, before.processed);
+  EXPECT_EQ(ph_task_quiesce(pe, number), PH_OK);
+  while (!is_quiet) ph_task_run(pe, 1, nullptr);
+  for (const ph_task_done& done : station.dones) EXPECT_EQ(done.status, PH_ERR_PEER);
+  EXPECT_EQ(station.buffers().underway.count(), 0u);
+  ph_task_end(pe);
+  return testing::Test::HasFailure() ? 2 : 0;
+}
+
+TEST(TaskQuiesce, ReachedAfterADeathOfWhoWasAskedForOperations) {
+  const std::vector<int> statuses = photon::test::fork_ranks(2, ask_for_quiescence_alone);
+  EXPECT_EQ(statuses[0], 0);
+  EXPECT_TRUE(WIFSIGNALED(statuses[1]));
+}
+
 }  // namespace
 }  // namespace photon::task::test
