@@ -16,9 +16,17 @@ ph_status Registrations::take(ph_context* lane, void* base, std::uint64_t size_b
     ++hits_;
     return PH_OK;
   }
-  const ph_status status = set_rdma_info(lane, base, size_bytes, held.key);
-  if (status == PH_OK && is_to_stay) add_kept(lane, address, size_bytes, held);
+  ph_status status = set_rdma_info(lane, base, size_bytes, held.key);
+  while (status == PH_ERR_MEMORY && drop_idle(lane))
+    status = set_rdma_info(lane, base, size_bytes, held.key);
+  if (status != PH_OK) return status;
+  ++made_[bucket_of(held.key)];
+  if (is_to_stay) add_kept(lane, address, size_bytes, held);
   return status;
+}
+
+bool Registrations::is_kept(std::uint64_t key) const noexcept {
+  return std::ranges::any_of(kept_, [key](const Kept& one) { return one.key == key; });
 }
 
 // One of the same base that is shorter gives way.
@@ -64,7 +72,10 @@ bool Registrations::take_kept(std::uintptr_t base, std::uint64_t size_bytes,
 void Registrations::give(ph_context* lane, Registration& held) noexcept {
   if (held.key == 0) return;
   switch (held.of) {
-    case Registration::Of::own: deregister(lane, held.key); break;
+    case Registration::Of::own:
+      --made_[bucket_of(held.key)];
+      deregister(lane, held.key);
+      break;
     case Registration::Of::kept:
       if (--held.kept->users == 0 && !held.kept->is_found)
         drop(lane, held.kept);
@@ -81,6 +92,7 @@ void Registrations::end(ph_context* lane) noexcept {
   kept_.clear();
   by_base_.clear();
   ranges_.clear();
+  made_ = {};
   kept_bytes_ = 0;
 }
 
@@ -127,17 +139,23 @@ void Registrations::hide(Place place) noexcept {
 
 void Registrations::drop(ph_context* lane, Place place) noexcept {
   hide(place);
+  --made_[bucket_of(place->key)];
   deregister(lane, place->key);
   kept_bytes_ -= place->size_bytes;
   kept_.erase(place);
 }
 
+// The least recently used one. False: there is none.
+bool Registrations::drop_idle(ph_context* lane) noexcept {
+  const Place idle = std::ranges::find(kept_, 0U, &Kept::users);
+  if (idle == kept_.end()) return false;
+  ++evictions_;
+  drop(lane, idle);
+  return true;
+}
+
 void Registrations::evict(ph_context* lane) noexcept {
-  for (Place place = kept_.begin(); place != kept_.end() && kept_bytes_ > kept_limit_;) {
-    const Place one = place++;
-    if (one->users != 0) continue;
-    ++evictions_;
-    drop(lane, one);
+  while (kept_bytes_ > kept_limit_ && drop_idle(lane)) {
   }
 }
 

@@ -4,7 +4,8 @@
 //   none -- take(), nothing fits --> held -- give(), in a range that stays --> kept, idle
 //                                         -- give(), elsewhere --> revoked
 //   kept, idle -- take() of a part of it --> held
-//              -- more than `kept_bytes` are kept, and it was used least recently --> revoked
+//              -- more than `kept_bytes` are kept, or no other one can be made, and it was used
+//                 least recently --> revoked
 //              -- unkeep(), forget() of its range --> revoked
 //   held -- unkeep(), forget() --> held, and found by nobody -- give() --> revoked
 //
@@ -15,6 +16,7 @@
 
 #include <photon/photon.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -44,9 +46,13 @@ class Registrations {
   Registrations(const Registrations&) = delete;
   Registrations& operator=(const Registrations&) = delete;
 
-  // Not PH_OK: as ph_register(), and `held` has none.
+  // Where there is no room for one more, idle ones that are kept give way. Not PH_OK: as
+  // ph_register(), and `held` has none.
   ph_status take(ph_context* lane, void* base, std::uint64_t size_bytes,
                  Registration& held) noexcept;
+  // Whether the key may be of one that was made here for a buffer, and whether it is a kept one.
+  bool may_have_made(std::uint64_t key) const noexcept { return made_[bucket_of(key)] != 0; }
+  bool is_kept(std::uint64_t key) const noexcept;
   // Of memory that somebody else has registered.
   ph_status find(ph_context* lane, const void* base, std::uint64_t size_bytes,
                  Registration& held) noexcept;
@@ -81,8 +87,12 @@ class Registrations {
   void forget(ph_context* lane, const Range& range) noexcept;
   void hide(Place place) noexcept;
   void drop(ph_context* lane, Place place) noexcept;
+  bool drop_idle(ph_context* lane) noexcept;
   void evict(ph_context* lane) noexcept;
+  static std::size_t bucket_of(std::uint64_t key) noexcept { return key % kBuckets; }
 
+  static constexpr std::size_t kBuckets = 256;
+  std::array<std::uint32_t, kBuckets> made_{};  // that were made here, by their keys
   std::vector<Range> ranges_;
   std::list<Kept> kept_;                     // the least recently used first
   std::map<std::uintptr_t, Place> by_base_;  // those that are found

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "thread_job.hpp"
@@ -36,8 +38,9 @@ struct Cache {
   Registrations registrations;
 };
 
-void with_cache(std::uint64_t kept_bytes, const std::function<void(Cache&, std::byte*)>& body) {
-  photon::test::ThreadJob job(1);
+void with_cache(std::uint64_t kept_bytes, const std::function<void(Cache&, std::byte*)>& body,
+                photon::test::Options options = {}) {
+  photon::test::ThreadJob job(1, std::move(options));
   job.run([&](ph_context* context, ph_rank) {
     std::vector<std::byte> memory(100'000);
     Cache cache(context, kept_bytes);
@@ -96,6 +99,51 @@ TEST(TaskRegistrations, the_least_recently_used_goes_first) {
     EXPECT_FALSE(cache.is_registered(memory + 10'000));
     cache.give(held);
     EXPECT_TRUE(cache.is_registered(memory + 2000));
+  });
+}
+
+TEST(TaskRegistrations, idle_ones_that_are_kept_give_way_where_there_are_no_more) {
+  with_cache(1 << 20,
+             [](Cache& cache, std::byte* memory) {
+               cache.keep(memory, 100'000);
+               const Registration first = cache.take(memory, 1000);
+               for (int i = 1; i < 40; ++i) cache.give(cache.take(memory + i * 1000, 1000));
+               EXPECT_GT(cache.registrations.evictions(), 0u);
+               EXPECT_TRUE(cache.is_registered(memory)) << "what is held stays";
+               EXPECT_FALSE(cache.is_registered(memory + 1000)) << "used least recently";
+               EXPECT_TRUE(cache.is_registered(memory + 39'000));
+               std::vector<Registration> held{first};
+               ph_status status = PH_OK;
+               for (int i = 40; status == PH_OK; ++i) {
+                 ASSERT_LT(i, 100) << "there are 16";
+                 Registration one;
+                 status = cache.registrations.take(cache.lane, memory + i * 1000, 1000, one);
+                 EXPECT_EQ(one.key != 0, status == PH_OK);
+                 if (status == PH_OK) held.push_back(one);
+               }
+               EXPECT_EQ(status, PH_ERR_MEMORY);
+               EXPECT_FALSE(cache.is_registered(memory + 39'000)) << "none that is idle is left";
+               for (const Registration& one : held) cache.give(one);
+             },
+             {{"max_regions", "16"}});
+}
+
+TEST(TaskRegistrations, a_key_is_known_as_long_as_it_is_held_or_kept) {
+  with_cache(1 << 20, [](Cache& cache, std::byte* memory) {
+    cache.keep(memory, 10'000);
+    const Registration kept = cache.take(memory, 1000);
+    const Registration own = cache.take(memory + 20'000, 1000);
+    for (const Registration& one : {kept, own}) {
+      EXPECT_TRUE(cache.registrations.may_have_made(one.key));
+      EXPECT_EQ(cache.registrations.is_kept(one.key), one.key == kept.key);
+      cache.give(one);
+    }
+    EXPECT_TRUE(cache.registrations.may_have_made(kept.key));
+    EXPECT_TRUE(cache.unkeep(memory, 10'000));
+    for (const Registration& one : {kept, own}) {
+      EXPECT_FALSE(cache.registrations.may_have_made(one.key));
+      EXPECT_FALSE(cache.registrations.is_kept(one.key));
+    }
   });
 }
 
