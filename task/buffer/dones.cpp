@@ -68,11 +68,14 @@ bool run_handler(Buffers& buffers, Handle& handle, const ph_task_done& done,
 
 }  // namespace
 
+void write_told(Message& message, const Told& told) noexcept {
+  message.size_bytes = sizeof told;
+  std::memcpy(body_of(message), &told, sizeof told);
+}
+
 Message* make_told(Buffers& buffers, const Told& told) noexcept {
   Message* message = make_done(buffers);
-  if (message == nullptr) return nullptr;
-  message->size_bytes = sizeof told;
-  std::memcpy(body_of(*message), &told, sizeof told);
+  if (message != nullptr) write_told(*message, told);
   return message;
 }
 
@@ -93,12 +96,18 @@ void tell_near(Buffers& buffers, std::uint32_t rank, Message& made,
     pe.shared().all[rank]->push(made);
 }
 
-void tell_far(Buffers& buffers, std::uint32_t to, const Told& told) noexcept {
+void send_told(Buffers& buffers, std::uint32_t to, Message& told) noexcept {
   Pe& pe = buffers.pe;
-  Message& message = must_make_told(buffers, told);
-  dress(pe, to, kTold, message);
-  const ph_status status = pe.machine().send(message, to / pe.shared().pes);
-  if (status != PH_OK && !is_lost(status)) pe.pool().free(message);
+  dress(pe, to, kTold, told);
+  const std::uint32_t process = to / pe.shared().pes;
+  const ph_status status = pe.machine().send(told, process);
+  if (status == PH_OK || is_lost(status)) return;
+  pe.pool().free(told);
+  ++pe.machine().flow(process).returned;
+}
+
+void tell_far(Buffers& buffers, std::uint32_t to, const Told& told) noexcept {
+  send_told(buffers, to, must_make_told(buffers, told));
 }
 
 void tell_own(Buffers& buffers, Message& record) noexcept {
@@ -151,6 +160,7 @@ bool run_turned(Buffers& buffers, const EndName& name, const Told& told,
   }
   static_cast<void>(buffers.underway.take(name));
   Operation& operation = operation_of(*record);
+  buffers.awaited.remove(operation.other_process);
   operation.status = status_of(told);
   if (operation.status != PH_OK) operation.moved_bytes = 0;
   buffers.pe.pool().free(message);

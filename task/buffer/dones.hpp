@@ -4,9 +4,9 @@
 //   told by a peer: an id, or a message --> queued at the PE that it names, unseen
 //   queued -- its turn --> the handle's state is changed --> the program's handler runs
 //
-// Two forms: the record of an operation that was begun here and is over; else a few bytes that name
-// a buffer or an operation. Only the second one travels.
-// Invariant: an operation is counted twice by whoever issues or refuses it, once for each done.
+// Two forms: the record of an operation that this PE has issued, or has waited for, and that is
+// over; else a few bytes that name a buffer or an operation. Only the second one travels.
+// Invariant: a done is counted before the bytes move (docs/tasks.md, "Quiescence", has the table).
 // Owner: the PE that has the message.
 #pragma once
 
@@ -32,8 +32,13 @@ Message& must_make_told(Buffers& buffers, const Told& told) noexcept;
 // To a PE of this process; `other_pe` is that of the other side.
 void tell_near(Buffers& buffers, std::uint32_t rank, Message& made,
                std::uint32_t other_pe) noexcept;
-// Of a PE of another process. Its count is the caller's.
+// To a PE of another process; it was counted as sent. Not sent though that process lives: it counts
+// as returned.
+void send_told(Buffers& buffers, std::uint32_t pe, Message& told) noexcept;
+// The same, made here.
 void tell_far(Buffers& buffers, std::uint32_t pe, const Told& told) noexcept;
+// A message that has room for it becomes this.
+void write_told(Message& message, const Told& told) noexcept;
 // To the own PE: its operation is over, with the status of the record.
 void tell_own(Buffers& buffers, Message& record) noexcept;
 // An id of an operation came from that process.

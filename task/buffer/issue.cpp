@@ -35,16 +35,6 @@ void end(Buffers& buffers, Message& record, ph_status status) noexcept {
   tell_own(buffers, record);
 }
 
-void append(Buffers& buffers, Message& record) noexcept {
-  record.link = 0;
-  if (buffers.first_waiting == nullptr)
-    buffers.first_waiting = &record;
-  else
-    buffers.last_waiting->link = name_of(&record);
-  buffers.last_waiting = &record;
-  buffers.watch();
-}
-
 // False: there is no room.
 bool go(Buffers& buffers, Message& record) noexcept {
   const ph_status status = post(buffers, operation_of(record));
@@ -75,7 +65,6 @@ Message* make_record(Buffers& buffers, const BothEnds& ends) noexcept {
                 .verb = ends.verb,
                 .is_told_apart = !is_get && ends.other.size_bytes != ends.own.size_bytes,
                 .is_begun_here = true,
-                .is_lost = false,
                 .feeds = Feeds::none,
                 .below = PH_OK,
                 .pending_count = 0,
@@ -101,7 +90,11 @@ bool issue(Buffers& buffers, Handle& own, Message& record) noexcept {
   pe.balance().created += 1;
   ++pe.machine().flow(operation.other_process).sent;
   ++pe.machine().rdma().issued;
-  if (buffers.first_waiting != nullptr || !go(buffers, record)) append(buffers, record);
+  Waiting& waiting = buffers.waiting;
+  if (waiting.any_for(operation.other_process) || !go(buffers, record)) {
+    waiting.append(operation.other_process, record);
+    buffers.watch();
+  }
   return true;
 }
 
@@ -114,15 +107,7 @@ void end_issued(Buffers& buffers, const ph_u64_completion& completion) noexcept 
 }
 
 bool issue_waiting(Buffers& buffers) noexcept {
-  bool moved = false;
-  while (buffers.first_waiting != nullptr) {
-    Message& record = *buffers.first_waiting;
-    Message* next = named(record.link);
-    if (!go(buffers, record)) break;  // its link is as it was
-    buffers.first_waiting = next;
-    moved = true;
-  }
-  return moved;
+  return buffers.waiting.go_on([&](Message& record) { return go(buffers, record); });
 }
 
 }  // namespace photon::task

@@ -20,13 +20,19 @@ void take_end(void* user, const ph_u64_completion& end) noexcept {
     pass_on(buffers, end.peer, end.id_size_bytes == sizeof end.id ? end.id : 0);
 }
 
+// Operations that wait for a process which is lost. A busy PE asks about one process a look.
+bool end_lost(Buffers& buffers, bool is_busy) noexcept {
+  return buffers.awaited.look(buffers.pe.machine(), !is_busy,
+                              [&](std::uint32_t process, ph_status status) {
+                                end_asked_of(buffers, process, status);
+                                end_fed_by(buffers, process);
+                              });
+}
+
 bool look_after(void* user, bool found) noexcept {
   Buffers& buffers = *static_cast<Buffers*>(user);
   bool moved = issue_waiting(buffers);
-  if (buffers.underway.count(EndName::Says::turned) != 0)
-    moved |= end_lost(buffers, found || moved);
-  if (buffers.underway.count(EndName::Says::fed) != 0)
-    moved |= end_lost_feed(buffers, found || moved);
+  if (buffers.awaited.any()) moved |= end_lost(buffers, found || moved);
   buffers.watch();
   return moved;
 }

@@ -5,8 +5,8 @@ namespace photon::task {
 namespace {
 
 constexpr std::uint8_t kVersion = 1;
-constexpr std::int64_t kWhileWaitingUs = 50;     // room at a target is no news
-constexpr std::int64_t kWhileTurnedUs = 10'000;  // nor is that a peer is lost
+constexpr std::int64_t kWhileWaitingUs = 50;      // room at a target is no news
+constexpr std::int64_t kWhileAwaitedUs = 10'000;  // nor is that a peer is lost
 
 }  // namespace
 
@@ -27,10 +27,8 @@ Buffers::~Buffers() {
 
 void Buffers::watch() noexcept {
   std::int64_t most_us = 0;
-  const bool is_looked_after =
-      underway.count(EndName::Says::turned) != 0 || underway.count(EndName::Says::fed) != 0;
-  if (is_looked_after) most_us = kWhileTurnedUs;
-  if (first_waiting != nullptr) most_us = kWhileWaitingUs;
+  if (awaited.any()) most_us = kWhileAwaitedUs;
+  if (waiting.any()) most_us = kWhileWaitingUs;
   pe.machine().rdma().watch_us = most_us;
 }
 
@@ -48,6 +46,18 @@ void Buffers::count(ph_task_counts& counts) const noexcept {
   counts.cache_hits = registrations.hits();
   counts.cache_misses = registrations.misses();
   counts.cache_evictions = registrations.evictions();
+}
+
+bool is_of_buffer(Buffers& buffers, std::uint64_t key) noexcept {
+  const Registrations& registrations = buffers.registrations;
+  if (!registrations.may_have_made(key)) [[likely]]
+    return false;
+  bool is_held = registrations.is_kept(key);
+  buffers.handles.each([&](const Handle& handle) {
+    const Registration& held = handle.registration;
+    is_held |= held.key == key && held.of == Registration::Of::own;
+  });
+  return is_held;
 }
 
 ph_task_descriptor descriptor_of(const Pe& pe, const Handle& handle) noexcept {

@@ -9,15 +9,22 @@
 
 #include <cstdint>
 
+#include "task/buffer/awaited.hpp"
 #include "task/buffer/handles.hpp"
 #include "task/buffer/registrations.hpp"
 #include "task/buffer/underway.hpp"
+#include "task/buffer/waiting.hpp"
 #include "task/run/pe.hpp"
 
 namespace photon::task {
 
 struct Buffers {
-  Buffers(Pe& own, std::uint64_t kept_bytes) noexcept : pe(own), registrations(kept_bytes) {}
+  // Throws bad_alloc.
+  Buffers(Pe& own, std::uint64_t kept_bytes)
+      : pe(own),
+        registrations(kept_bytes),
+        awaited(own.shared().processes),
+        waiting(own.shared().processes) {}
   ~Buffers();
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
@@ -33,11 +40,8 @@ struct Buffers {
   Handles handles;
   Registrations registrations;
   Underway underway;
-  // Operations for which there was no room, by the links of their records.
-  Message* first_waiting = nullptr;
-  Message* last_waiting = nullptr;
-  std::uint32_t looked_slot = 0;  // of the turned operation that was looked after last
-  std::uint32_t looked_feed = 0;  // the same of those that feed
+  Awaited awaited;                // by the operations under way that are turned or feed
+  Waiting waiting;                // operations for which there was no room
   std::uint64_t operations = 0;   // begun here
   std::uint64_t turned = 0;       // those that the other side was asked to issue
   std::uint64_t stale_dones = 0;  // of buffers or operations that are gone
@@ -50,6 +54,9 @@ inline Buffers& buffers_of(const Pe& pe) noexcept {
 inline Operation& operation_of(Message& record) noexcept {
   return *reinterpret_cast<Operation*>(body_of(record));
 }
+
+// Whether a registration is one that a buffer of this PE gives back.
+bool is_of_buffer(Buffers& buffers, std::uint64_t key) noexcept;
 
 // A buffer as it travels.
 ph_task_descriptor descriptor_of(const Pe& pe, const Handle& handle) noexcept;

@@ -6,6 +6,7 @@
 
 #include "task/buffer/issue.hpp"
 #include "task/run/route.hpp"
+#include "task/run/sends.hpp"
 
 namespace photon::task {
 
@@ -33,13 +34,8 @@ ph_status send_offer(Buffers& buffers, const ph_task_offer& offer, std::uint32_t
   if (message == nullptr)
     Machine::die("PE %u has no memory to offer a buffer: send less at a time", pe.number());
   std::memcpy(body_of(*message), &offer, sizeof offer);
-  message->source = pe.number();
-  message->wire = {.handler = 0,
-                   .target = static_cast<std::uint8_t>(pe.rank()),
-                   .source = static_cast<std::uint8_t>(pe.rank()),
-                   .kind = Kind::spread,
-                   .zero = 0};
-  const ph_status status = pe.machine().send(*message, process);
+  const std::uint32_t to = process * pe.shared().pes + pe.rank();
+  const ph_status status = send_of_kind(pe, Kind::spread, to, *message);
   if (status != PH_OK && !is_lost(status)) pe.pool().free(*message);
   return status;
 }
@@ -51,11 +47,24 @@ void serve(Buffers& buffers, Operation& operation, const ph_task_offer& offer,
   for (std::uint32_t i = 0; i < children.count; ++i) {
     const std::uint64_t place = children.first + i;
     const std::uint32_t process = route.at(place);
-    if (send_offer(buffers, offer, process) == PH_OK)
+    if (send_offer(buffers, offer, process) == PH_OK) {
       pending_of(operation)[operation.pending_count++] = process;
-    else
+      buffers.awaited.add(process);
+    } else {
       serve(buffers, operation, offer, route.children_of(place));
+    }
   }
+}
+
+// That process is not waited for any more. False: it was not.
+bool answered(Buffers& buffers, Operation& operation, std::uint32_t process) noexcept {
+  const std::span<std::uint32_t> pending{pending_of(operation), operation.pending_count};
+  const auto found = std::ranges::find(pending, process);
+  if (found == pending.end()) return false;
+  *found = pending.back();
+  --operation.pending_count;
+  buffers.awaited.remove(process);
+  return true;
 }
 
 // The record stands under way as one that feeds. False: no memory.
@@ -85,14 +94,15 @@ bool feed(Buffers& buffers, Message& record) noexcept {
 bool complete(Buffers& buffers, Message& record) noexcept {
   Operation& operation = operation_of(record);
   buffers.pe.pool().free(*operation.pending);
-  if (operation.verb == Verb::get)
-    tell_far(buffers, operation.other.pe,
-             {.id = operation.remote,
-              .moved_bytes = operation.moved_bytes,
-              .status = operation.below,
-              .zero = 0});
-  else
+  const std::uint64_t moved_bytes = operation.below == PH_OK ? operation.moved_bytes : 0;
+  if (operation.verb == Verb::get) {  // its own bytes are there, whatever became of those below
+    tell_far(
+        buffers, operation.other.pe,
+        {.id = operation.remote, .moved_bytes = moved_bytes, .status = operation.below, .zero = 0});
+  } else {
     operation.status = operation.below;
+    operation.moved_bytes = moved_bytes;
+  }
   return run_own(buffers, record);
 }
 
@@ -121,6 +131,7 @@ ph_status spread(Buffers& buffers, Handle& own, std::uint32_t handler,
     return PH_ERR_MEMORY;
   }
   hold(own, Verb::put);
+  ++buffers.operations;
   if (operation.pending_count == 0) {
     static_cast<void>(buffers.underway.end(name_of_id(operation.local)));
     operation.feeds = Feeds::fed;
@@ -187,18 +198,11 @@ bool run_landed(Buffers& buffers, Message& record) noexcept {
 bool run_fed(Buffers& buffers, const EndName& name, const Told& told, Message& message) noexcept {
   Message* record = buffers.underway.find(name);
   const std::uint32_t process = message.source / buffers.pe.shared().pes;
-  const std::span<std::uint32_t> pending =
-      record == nullptr
-          ? std::span<std::uint32_t>{}
-          : std::span{pending_of(operation_of(*record)), operation_of(*record).pending_count};
-  const auto found = std::ranges::find(pending, process);
-  if (found == pending.end()) {
+  if (record == nullptr || !answered(buffers, operation_of(*record), process)) {
     ++buffers.stale_dones;
     return drop_message(buffers.pe, message);
   }
   Operation& operation = operation_of(*record);
-  *found = pending.back();
-  --operation.pending_count;
   if (operation.below == PH_OK) operation.below = status_of(told);
   buffers.pe.pool().free(message);
   if (operation.pending_count != 0) return false;
@@ -207,29 +211,14 @@ bool run_fed(Buffers& buffers, const EndName& name, const Told& told, Message& m
   return complete(buffers, *record);
 }
 
-bool end_lost_feed(Buffers& buffers, bool found) noexcept {
-  const EndName name = buffers.underway.next(EndName::Says::fed, buffers.looked_feed);
-  buffers.looked_feed = name.slot;
-  Message& record = *buffers.underway.find(name);
-  Operation& operation = operation_of(record);
-  const bool is_to_end = operation.is_lost && !found;
-  operation.is_lost = false;
-  std::uint32_t* pending = pending_of(operation);
-  for (std::uint32_t i = 0; i < operation.pending_count;) {
-    ph_contact_state state = PH_PEER_UNKNOWN;
-    static_cast<void>(ph_peer_state(buffers.lane(), pending[i], &state));
-    const bool is_lost_now = state == PH_PEER_DEAD || state == PH_PEER_DEPARTED;
-    operation.is_lost |= is_lost_now;
-    if (is_lost_now && is_to_end)
-      pending[i] = pending[--operation.pending_count];
-    else
-      ++i;
-  }
-  if (operation.pending_count != 0) return false;
-  static_cast<void>(buffers.underway.end(name));
-  operation.feeds = Feeds::fed;
-  tell_own(buffers, record);
-  return true;
+void end_fed_by(Buffers& buffers, std::uint32_t process) noexcept {
+  buffers.underway.each(EndName::Says::fed, [&](const EndName& name, Message& record) {
+    if (!answered(buffers, operation_of(record), process)) return;
+    if (operation_of(record).pending_count != 0) return;
+    static_cast<void>(buffers.underway.end(name));
+    operation_of(record).feeds = Feeds::fed;
+    tell_own(buffers, record);
+  });
 }
 
 }  // namespace photon::task

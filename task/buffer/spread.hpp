@@ -30,7 +30,7 @@ bool run_offer(Pe& pe, Message& message) noexcept;
 bool run_landed(Buffers& buffers, Message& record) noexcept;
 // A process below has read.
 bool run_fed(Buffers& buffers, const EndName& name, const Told& told, Message& message) noexcept;
-// As end_lost() of turns.hpp, of the next buffer that feeds; there is one.
-bool end_lost_feed(Buffers& buffers, bool found) noexcept;
+// That process is lost: it counts as having read all that it was offered.
+void end_fed_by(Buffers& buffers, std::uint32_t process) noexcept;
 
 }  // namespace photon::task

@@ -4,7 +4,7 @@
 //   asked: I registers its own buffer, and holds it --> Kind::turn --> O looks all of it up
 //   O:  it can be done --> issues it: its remote id is the done of I
 //       else --> a done with the error to I, and one to its own buffer
-//   I:  a done --> over;  O's process is lost, and a look behind that found nothing --> over
+//   I:  a done --> over;  O's process is lost, and nothing more came of it (awaited.hpp) --> over
 //
 // Invariant: the asker's operation ends once: its name is taken when it does.
 // Owner: the PE.
@@ -21,8 +21,7 @@ ph_status ask(Buffers& buffers, Handle& own, Message& record) noexcept;
 // Kind::turn.
 bool run_turn(Pe& pe, Message& message) noexcept;
 
-// One of those that were asked for, in turn: over, if its process is lost. `found`: the look before
-// this has found something. True: one is over.
-bool end_lost(Buffers& buffers, bool found) noexcept;
+// That process is lost: all that it was asked for is over, with that status.
+void end_asked_of(Buffers& buffers, std::uint32_t process, ph_status status) noexcept;
 
 }  // namespace photon::task

@@ -52,15 +52,4 @@ Message* Underway::end(const EndName& name) noexcept {
   return record;
 }
 
-EndName Underway::next(EndName::Says says, std::uint32_t slot) const noexcept {
-  const auto count = static_cast<std::uint32_t>(entries_.size());
-  for (std::uint32_t i = 1; i <= count; ++i) {
-    const std::uint32_t next = (slot + i) % count;
-    const Entry& entry = entries_[next];
-    if (entry.record != nullptr && entry.says == says)
-      return {.slot = next, .generation = entry.generation, .rank = 0, .says = entry.says};
-  }
-  return {};
-}
-
 }  // namespace photon::task

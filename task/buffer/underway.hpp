@@ -36,8 +36,18 @@ class Underway {
   std::size_t count(EndName::Says says) const noexcept {
     return counts_[static_cast<std::size_t>(says)];
   }
-  // The next one of that kind behind that slot, round and round; there is one.
-  EndName next(EndName::Says says, std::uint32_t slot) const noexcept;
+  // All of that kind, with their names; the function may end or take its own.
+  template <class Function>
+  void each(EndName::Says says, Function function) noexcept {
+    std::size_t left = count(says);
+    for (std::uint32_t slot = 0; left != 0; ++slot) {
+      const Entry entry = entries_[slot];
+      if (entry.record == nullptr || entry.says != says) continue;
+      --left;
+      function(EndName{.slot = slot, .generation = entry.generation, .rank = 0, .says = says},
+               *entry.record);
+    }
+  }
   // Takes all.
   template <class Function>
   void drain(Function function) noexcept {

@@ -22,8 +22,8 @@ struct EndName {
     written,  // all of it was written
     turned,   // your operation of that slot, which its other side has issued, is over
     fed,      // a process that your broadcast of that slot feeds has read
-    issued,   // the same, issued here: never of a peer
-    ended     // the same, and its done is queued here: no id
+    issued,   // the operation of that slot of who probes it, as a local id: never of a peer
+    ended     // an operation of that slot is over, and its done is queued here: no id
   };
   std::uint32_t slot;        // 24 bits
   std::uint32_t generation;  // 24 bits
@@ -64,7 +64,6 @@ struct Operation {
   Verb verb;
   bool is_told_apart;  // the remote id cannot say it: a part of a larger destination is written
   bool is_begun_here;
-  bool is_lost;  // the other side's process, or one that is fed, by an earlier look
   Feeds feeds;
   ph_status below;              // of those that are fed
   std::uint32_t pending_count;  // processes that are fed and have not answered

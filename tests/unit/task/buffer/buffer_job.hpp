@@ -9,6 +9,8 @@
 #include <cstring>
 #include <deque>
 #include <ostream>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "pattern.hpp"
@@ -48,6 +50,16 @@ inline std::vector<Path> all_paths() {
       {"mixed", 2, 2, 3, {{photon::test::kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}}},
       {"ofi", 2, 2, 3, {{"transport", "ofi"}, {"ofi_provider", photon::test::kRxm}}}};
 }
+
+// A test that runs on each of them.
+class TaskBuffer : public testing::TestWithParam<Path> {
+ protected:
+  void SetUp() override {
+    const bool is_ofi = std::string(GetParam().name) == "ofi";
+    if (is_ofi && photon::test::no_real_fabric() != nullptr)
+      GTEST_SKIP() << photon::test::no_real_fabric();
+  }
+};
 
 inline void fill(Bytes& bytes, std::uint64_t seed) {
   photon::test::Pattern(seed).fill(bytes.data(), bytes.size());
@@ -93,9 +105,13 @@ class Station {
 
   ph_task_buffer make(Bytes& bytes, std::uint32_t registration = PH_TASK_REG,
                       std::uint32_t deregistration = PH_TASK_DEREG, void* user = nullptr) {
+    return make(std::span(bytes), registration, deregistration, user);
+  }
+  ph_task_buffer make(std::span<std::byte> memory, std::uint32_t registration,
+                      std::uint32_t deregistration, void* user = nullptr) {
     const ph_task_buffer_args args{.size = sizeof args,
-                                   .address = bytes.data(),
-                                   .size_bytes = bytes.size(),
+                                   .address = memory.data(),
+                                   .size_bytes = memory.size(),
                                    .registration = registration,
                                    .deregistration = deregistration,
                                    .source_done = done_number_,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "task/buffer/buffer_job.hpp"
+
 namespace photon::task {
 namespace {
 
@@ -26,6 +28,29 @@ TEST(TaskDones, the_id_of_a_done_names_the_buffer_its_side_and_its_rank) {
   EXPECT_EQ(name.rank, 3);
   EXPECT_EQ(name.says, EndName::Says::written);
   EXPECT_EQ(name_of_id(id_of(end, PH_TASK_SOURCE, 4)).says, EndName::Says::read);
+}
+
+// The program has ended its context under the PEs: nothing can be sent, and no peer is lost.
+TEST(TaskDones, one_that_cannot_be_sent_to_a_living_process_counts_as_returned) {
+  photon::test::ThreadJob job(2);
+  job.run([](ph_context* context, ph_rank rank) {
+    ph_task_config config{};
+    config.size = sizeof config;
+    config.context = context;
+    ph_task_pe* pe = nullptr;
+    ASSERT_EQ(ph_task_start(&config, &pe, nullptr), PH_OK);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    ASSERT_EQ(ph_finalize(context), PH_OK);
+    Pe& one = of(pe);
+    Flow& flow = one.machine().flow(1 - rank);
+    ++flow.sent;
+    const Flow before = flow;
+    tell_far(buffers_of(one), 1 - rank, {.id = 1, .moved_bytes = 0, .status = PH_OK, .zero = 0});
+    EXPECT_EQ(flow.sent, before.sent);
+    EXPECT_EQ(flow.returned, before.returned + 1);
+    EXPECT_EQ(one.machine().losses().dropped, 0u);
+    static_cast<void>(ph_task_end(pe));
+  });
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST(TaskIssue, what_finds_no_room_waits_and_ends_once) {
     bool has_waited = false;
     for (const ph_task_descriptor& landing : theirs) {
       ASSERT_EQ(ph_task_put(station.pe, source, &landing), PH_OK) << words_of(station.pe);
-      has_waited |= station.buffers().first_waiting != nullptr;
+      has_waited |= station.buffers().waiting.any();
     }
     EXPECT_EQ(ph_task_buffer_free(station.pe, source), PH_ERR_STATE);
     std::uint32_t read = 0;

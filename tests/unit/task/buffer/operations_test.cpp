@@ -11,14 +11,6 @@
 namespace photon::task::test {
 namespace {
 
-class TaskBuffer : public testing::TestWithParam<Path> {
- protected:
-  void SetUp() override {
-    const bool is_ofi = std::string(GetParam().name) == "ofi";
-    if (is_ofi && photon::test::no_real_fabric() != nullptr)
-      GTEST_SKIP() << photon::test::no_real_fabric();
-  }
-};
 INSTANTIATE_TEST_SUITE_P(Paths, TaskBuffer, testing::ValuesIn(all_paths()), path_name);
 
 // One operation of PE 0 with its other side, of so many bytes at either end.
@@ -273,33 +265,6 @@ TEST_P(TaskBuffer, CopyOfADescriptorLearnsNothing) {
     } else if (station.place.pe == path.other) {
       station.await(3);
     }
-  });
-}
-
-// The message that brought the descriptor, and one in whose body the data lies, are freed before
-// the done: what is given back is known to the handle.
-TEST_P(TaskBuffer, MessageFreedBeforeDeregistration) {
-  run_on(GetParam(), [&](Station& station) {
-    const Path& path = GetParam();
-    Bytes bytes(50'000);
-    Bytes own(50'000);
-    bool was_registered = false;
-    station.on_done = [&](const ph_task_done&) {
-      const bool is_mine = station.place.pe == 0;
-      was_registered |= station.is_registered(is_mine ? own : bytes);
-    };
-    if (station.place.pe == path.other) {
-      const ph_task_buffer buffer = station.make(bytes);
-      EXPECT_TRUE(station.is_registered(bytes));
-      station.send(0, station.describe(buffer));
-    }
-    if (station.place.pe == 0) {
-      const ph_task_descriptor other = station.receive();  // the message is free now
-      ASSERT_EQ(ph_task_get(station.pe, station.make(own), &other), PH_OK);
-    }
-    const bool is_one = station.place.pe == 0 || station.place.pe == path.other;
-    if (is_one) station.await(path.other == 0 ? 2 : 1);
-    EXPECT_FALSE(was_registered && path.other != 0) << "it was given back before the handler";
   });
 }
 

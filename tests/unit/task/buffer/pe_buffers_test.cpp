@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "task/buffer/buffer_job.hpp"
@@ -122,6 +124,63 @@ TEST(TaskBuffers, what_is_left_at_the_end_is_given_back) {
     ASSERT_EQ(ph_task_end(pe), PH_OK);
     ph_region region{};
     EXPECT_EQ(ph_find_region(context, bytes.data(), 1, &region), PH_ERR_NOT_FOUND);
+  });
+}
+
+// The message that brought the descriptor is free before the operation begins, and the one in whose
+// body the data lies before its buffer is: what is given back is known to the handle.
+void free_messages_first(Station& station, const Path& path) {
+  constexpr std::uint64_t kBytes = 50'000;
+  const bool is_owner = station.place.pe == path.other;
+  Bytes own(kBytes);
+  ph_task_message* data = nullptr;
+  station.on_done = [&](const ph_task_done& done) {
+    if (is_owner && done.side == PH_TASK_SOURCE) {
+      EXPECT_EQ(ph_task_free(station.pe, data), PH_OK);
+    }
+  };
+  const auto body = [&] { return std::span(static_cast<std::byte*>(ph_task_body(data)), kBytes); };
+  ph_task_buffer buffer = 0;
+  if (is_owner) {
+    ASSERT_EQ(ph_task_alloc(station.pe, kBytes, &data), PH_OK);
+    photon::test::Pattern(4).fill(body().data(), kBytes);
+    buffer = station.make(body(), PH_TASK_REG, PH_TASK_NODEREG);
+    station.send(0, station.describe(buffer));
+  }
+  ph_task_buffer landing = 0;
+  if (station.place.pe == 0) {
+    const ph_task_descriptor other = station.receive();  // the message is free now
+    landing = station.make(own);
+    ASSERT_EQ(ph_task_get(station.pe, landing, &other), PH_OK);
+  }
+  if (is_owner || station.place.pe == 0) station.await(path.other == 0 ? 2 : 1);
+  if (is_owner) {  // the block serves another message, and the registration goes without it
+    const ph_task_descriptor stale = station.describe(buffer);
+    ASSERT_EQ(ph_task_alloc(station.pe, kBytes, &data), PH_OK);
+    std::ranges::fill(body(), std::byte{0xa5});
+    ASSERT_EQ(ph_task_buffer_free(station.pe, buffer), PH_OK);
+    station.send(0, stale);
+  }
+  if (station.place.pe == 0) {
+    EXPECT_TRUE(is_filled(own, kBytes, 4));
+    const ph_task_descriptor stale = station.receive();
+    const ph_status status = ph_task_put(station.pe, landing, &stale);
+    EXPECT_EQ(status, path.is_near() ? PH_ERR_KEY : PH_OK);
+    if (status == PH_OK) {
+      EXPECT_EQ(station.await(1)[0].status, PH_ERR_KEY);
+    }
+    station.send(path.other, stale);
+  }
+  if (!is_owner) return;
+  station.receive();
+  EXPECT_TRUE(std::ranges::all_of(body(), [](std::byte one) { return one == std::byte{0xa5}; }));
+  EXPECT_EQ(ph_task_free(station.pe, data), PH_OK);
+}
+
+TEST_P(TaskBuffer, MessageFreedBeforeDeregistration) {
+  run_on(GetParam(), [&](Station& station) {
+    free_messages_first(station, GetParam());
+    station.on_done = {};
   });
 }
 

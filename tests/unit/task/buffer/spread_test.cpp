@@ -147,6 +147,27 @@ TEST(TaskSpread, offers_that_cannot_be_are_refused) {
   });
 }
 
+// 0 feeds 1 to 4, and 1 feeds 5; 5 forges the key.
+TEST(TaskSpread, a_landing_that_failed_is_told_with_no_bytes_to_all_above) {
+  run_on({"", 6, 1, 1, {}}, [&](Station& station) {
+    Landing own(station, 100);
+    const ph_task_buffer buffer = station.make(own.bytes);
+    const std::uint32_t rank = station.place.pe;
+    if (rank == 0) {
+      ASSERT_EQ(ph_task_buffer_broadcast(station.pe, buffer, own.number, 0), PH_OK);
+    } else {
+      own.await_offer();
+      if (rank == 5) own.offer.source.key ^= std::uint64_t{1} << 50;
+      ASSERT_EQ(ph_task_land(station.pe, buffer, &own.offer), PH_OK) << words_of(station.pe);
+    }
+    EXPECT_EQ(counts_of(station.pe).operations, 1u);
+    const ph_task_done done = station.await(1)[0];
+    const bool is_failed = rank == 0 || rank == 5;
+    EXPECT_EQ(done.status, is_failed ? PH_ERR_KEY : PH_OK) << rank;
+    EXPECT_EQ(done.moved_bytes, is_failed ? 0u : 100u) << rank;
+  });
+}
+
 // Real processes, of one PE each: 0 feeds 1 to 4, and 1 feeds 5. PE 1 is lost before it could be
 // offered the buffer, so 0 feeds 5 in its place; PE 2 is lost when it was offered it.
 int outlive_two_below(const ph_bootstrap& bootstrap, const char* transport) {

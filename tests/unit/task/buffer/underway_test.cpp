@@ -53,7 +53,7 @@ TEST(TaskUnderway, what_has_ended_is_ended_once_and_taken_by_its_done) {
   }
 }
 
-TEST(TaskUnderway, turned_ones_are_looked_after_in_turn) {
+TEST(TaskUnderway, all_of_a_kind_are_met_once_and_may_end_meanwhile) {
   Underway underway;
   std::vector<Message> records(10);
   std::set<std::uint32_t> turned;
@@ -63,14 +63,15 @@ TEST(TaskUnderway, turned_ones_are_looked_after_in_turn) {
     if (i % 3 == 0) turned.insert(name.slot);
   }
   std::set<std::uint32_t> met;
-  std::uint32_t slot = 0;
-  for (std::size_t i = 0; i < turned.size(); ++i) {
-    const EndName name = underway.next(Says::turned, slot);
-    EXPECT_EQ(name.says, Says::turned);
-    slot = name.slot;
-    met.insert(slot);
-  }
+  underway.each(Says::turned, [&](const EndName& name, Message& record) {
+    EXPECT_TRUE(met.insert(name.slot).second);
+    EXPECT_EQ(underway.find(name), &record);
+    if (met.size() % 2 == 0) {
+      EXPECT_EQ(underway.end(name), &record);
+    }
+  });
   EXPECT_EQ(met, turned);
+  EXPECT_EQ(underway.count(Says::turned), 2u);
   std::size_t drained = 0;
   underway.drain([&](Message&) { ++drained; });
   EXPECT_EQ(drained, records.size());
