@@ -35,7 +35,7 @@ typedef uint64_t ph_task_buffer;
 enum {
   PH_TASK_REG = 0,    /**< By ph_task_buffer_make(). */
   PH_TASK_UNREG = 1,  /**< When it has to be. A peer's operation on it is issued from here. */
-  PH_TASK_PREREG = 2, /**< It lies in a registration that exists: ph_alloc(), ph_register(). */
+  PH_TASK_PREREG = 2, /**< It lies in a registration that stays: ph_alloc(), ph_register(). */
   PH_TASK_NOREG = 3   /**< Never: operations on it are refused. */
 };
 
@@ -94,7 +94,8 @@ typedef struct ph_task_done {
  *            operations on it are over.
  * Status:    PH_ERR_ARGUMENT (null, a wrap-around, unknown modes, a handler that is not
  *            registered), PH_ERR_RANGE (2^62 bytes or more), PH_ERR_NOT_FOUND (PH_TASK_PREREG, and
- *            no registration holds it), PH_ERR_MEMORY (16,777,152 buffers, the setting
+ *            no registration holds it, or the smallest one that does is that of another buffer of
+ *            this PE, which gives it back), PH_ERR_MEMORY (16,777,152 buffers, the setting
  *            `max_regions`, or no memory). *buffer is 0 then.
  * Threads:   that of the PE, as of all calls here.
  */
@@ -102,9 +103,14 @@ PH_API ph_status ph_task_buffer_make(ph_task_pe *pe, const ph_task_buffer_args *
                                      ph_task_buffer *buffer);
 
 /**
- * Give a buffer up. Its registration is given back, and all descriptors of it are stale: later
- * operations of peers fail with PH_ERR_KEY. A peer's operation that is under way may still read or
- * write the memory: free a buffer that peers know when its done has come.
+ * Give a buffer up. Its registration is given back, and descriptors of it are stale: later
+ * operations of PEs of this process are refused with PH_ERR_KEY, and those of other processes fail
+ * with it as soon as the memory is registered no more. It stays registered in a range of
+ * ph_task_keep() until ph_task_unkeep() at the latest, as PH_TASK_PREREG, and while another
+ * ph_register() of the same range holds it. Until then such an operation moves its bytes and ends
+ * with PH_OK over there; its done here is dropped (`stale_dones` of the counters). A peer's
+ * operation that is under way may still read or write the memory, too: free a buffer that peers
+ * know when its done has come.
  * Status:    PH_ERR_NOT_FOUND (there is no such buffer here), PH_ERR_STATE (an operation that was
  *            begun here is not over).
  */
@@ -112,15 +118,18 @@ PH_API ph_status ph_task_buffer_free(ph_task_pe *pe, ph_task_buffer buffer);
 
 /**
  * Fills *descriptor. A PH_TASK_REG buffer whose registration was given back by PH_TASK_DEREG is
- * registered again.
+ * registered again. A PH_TASK_UNREG buffer with PH_TASK_DEREG never has a key there, for the next
+ * done takes its registration back: a peer's operation on it is issued from here.
  * Status:    PH_ERR_NOT_FOUND, PH_ERR_ARGUMENT, PH_ERR_MEMORY (registering).
  */
 PH_API ph_status ph_task_buffer_describe(ph_task_pe *pe, ph_task_buffer buffer,
                                          ph_task_descriptor *descriptor);
 
 /**
- * Give its registration back now: descriptors of it are stale, and operations with it are refused
- * with PH_ERR_KEY until ph_task_buffer_register().
+ * Give its registration back now: operations with it are refused with PH_ERR_KEY until
+ * ph_task_buffer_register(), and its descriptors are stale as after ph_task_buffer_free(). Where
+ * its memory stays registered an operation of another process may still end with PH_OK, and its
+ * done comes here.
  * Status:    PH_ERR_NOT_FOUND, PH_ERR_STATE (an operation that was begun here is not over, or it is
  *            deregistered already), PH_ERR_ACCESS (a PH_TASK_PREREG or PH_TASK_NOREG buffer has
  *            none of its own).

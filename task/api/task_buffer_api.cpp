@@ -64,21 +64,31 @@ ph_status has_none(Pe& pe, const char* call) noexcept {
                  call);
 }
 
-// Registers what has bytes and is not registered.
-ph_status enroll(Buffers& buffers, const char* call, Handle& handle) noexcept {
-  if (handle.size_bytes == 0 || handle.registration.key != 0) return PH_OK;
-  const bool is_there = handle.when_registered == PH_TASK_PREREG;
-  const ph_status status = is_there
-                               ? buffers.registrations.find(buffers.lane(), handle.address,
-                                                            handle.size_bytes, handle.registration)
-                               : buffers.registrations.take(buffers.lane(), handle.address,
-                                                            handle.size_bytes, handle.registration);
-  if (status == PH_OK) return status;
-  if (is_there)
+// PH_TASK_PREREG: what holds it must stay as long as it does.
+ph_status find_registration(Buffers& buffers, const char* call, Handle& handle) noexcept {
+  const ph_status status = buffers.registrations.find(buffers.lane(), handle.address,
+                                                      handle.size_bytes, handle.registration);
+  if (status != PH_OK)
     return buffers.pe.fail(status,
                            "%s: no registration holds the %" PRIu64
                            " bytes at %p: take memory of ph_alloc(), or PH_TASK_REG",
                            call, handle.size_bytes, static_cast<void*>(handle.address));
+  if (!photon::task::is_of_buffer(buffers, handle.registration.key)) return PH_OK;
+  handle.registration = {};
+  return buffers.pe.fail(PH_ERR_NOT_FOUND,
+                         "%s: what holds the %" PRIu64
+                         " bytes at %p is the registration of another buffer, which gives it "
+                         "back: take PH_TASK_REG",
+                         call, handle.size_bytes, static_cast<void*>(handle.address));
+}
+
+// Registers what has bytes and is not registered.
+ph_status enroll(Buffers& buffers, const char* call, Handle& handle) noexcept {
+  if (handle.size_bytes == 0 || handle.registration.key != 0) return PH_OK;
+  if (handle.when_registered == PH_TASK_PREREG) return find_registration(buffers, call, handle);
+  const ph_status status = buffers.registrations.take(buffers.lane(), handle.address,
+                                                      handle.size_bytes, handle.registration);
+  if (status == PH_OK) return status;
   return buffers.pe.fail(status, "%s: %" PRIu64 " bytes cannot be registered: %s", call,
                          handle.size_bytes, ph_status_text(status));
 }
@@ -161,6 +171,10 @@ ph_status ph_task_buffer_describe(ph_task_pe* pe, ph_task_buffer buffer,
         status != PH_OK)
       return status;
   *descriptor = photon::task::descriptor_of(one, *handle);
+  // What an operation of this PE has registered goes with its done. Without a key peers ask for it.
+  const bool is_for_now =
+      handle->when_registered == PH_TASK_UNREG && handle->when_given_back == PH_TASK_DEREG;
+  if (is_for_now) descriptor->key = 0;
   return PH_OK;
 }
 

@@ -179,5 +179,108 @@ TEST(TaskBufferApi, registrations_in_kept_ranges_are_used_again) {
   });
 }
 
+// Its done takes the registration back, which a peer would have found stale: without a key the peer
+// asks for the bytes.
+TEST(TaskBufferApi, what_an_own_operation_has_registered_is_in_no_descriptor) {
+  run_on({"shm", 2, 1, 1, {{"transport", "shm"}}}, [](Station& station) {
+    Bytes bytes(3000);
+    Bytes more(3000);
+    if (station.place.pe == 1) {
+      station.send(0, station.describe(station.make(bytes, PH_TASK_UNREG)));
+      station.await(1);
+      const ph_task_descriptor other = station.receive();
+      ASSERT_EQ(ph_task_get(station.pe, station.make(more), &other), PH_OK);
+      EXPECT_EQ(station.await(1)[0].status, PH_OK);
+      EXPECT_TRUE(is_filled(more, more.size(), 8));
+      return;
+    }
+    fill(bytes, 8);
+    const ph_task_descriptor other = station.receive();
+    const ph_task_buffer buffer = station.make(bytes, PH_TASK_UNREG, PH_TASK_DEREG);
+    ASSERT_EQ(ph_task_put(station.pe, buffer, &other), PH_OK);
+    EXPECT_TRUE(station.is_registered(bytes)) << "the other side reads it";
+    const ph_task_descriptor own = station.describe(buffer);
+    EXPECT_EQ(own.key, 0u);
+    EXPECT_EQ(station.await(1)[0].status, PH_OK);
+    EXPECT_FALSE(station.is_registered(bytes));
+    station.send(1, own);
+    EXPECT_EQ(station.await(1)[0].status, PH_OK);
+  });
+}
+
+// The other buffer would give it back, and a peer would find the key stale.
+TEST(TaskBufferApi, the_registration_of_another_buffer_is_none_for_a_preregistered_one) {
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    Bytes bytes(5000);
+    ph_task_buffer_args args = buffer_args_of(bytes);
+    args.registration = PH_TASK_PREREG;
+    ph_task_buffer first = 0;
+    ph_task_buffer second = 0;
+    const auto expect_refused = [&](const char* why) {
+      EXPECT_EQ(ph_task_buffer_make(pe, &args, &second), PH_ERR_NOT_FOUND) << why;
+      EXPECT_NE(words_of(pe).find("registration of another buffer"), std::string::npos)
+          << words_of(pe);
+      EXPECT_EQ(second, 0u);
+    };
+    ph_task_buffer_args owner = buffer_args_of(bytes);
+    ASSERT_EQ(ph_task_buffer_make(pe, &owner, &first), PH_OK);
+    expect_refused("it has it");
+    ASSERT_EQ(ph_task_buffer_free(pe, first), PH_OK);
+    EXPECT_EQ(ph_task_buffer_make(pe, &args, &second), PH_ERR_NOT_FOUND);
+    EXPECT_NE(words_of(pe).find("no registration holds"), std::string::npos);
+    ASSERT_EQ(ph_task_keep(pe, bytes.data(), bytes.size()), PH_OK);
+    ASSERT_EQ(ph_task_buffer_make(pe, &owner, &first), PH_OK);
+    expect_refused("it has it, and it is kept");
+    ASSERT_EQ(ph_task_buffer_free(pe, first), PH_OK);
+    expect_refused("it is kept, and may go at any time");
+    ASSERT_EQ(ph_task_unkeep(pe, bytes.data(), bytes.size()), PH_OK);
+    // That of the program stays, whatever buffers had it before.
+    ph_region region{};
+    ph_context* lane = of(pe).machine().lane();
+    ASSERT_EQ(ph_register(lane, bytes.data(), bytes.size(), PH_ACCESS_ALL, &region), PH_OK);
+    ASSERT_EQ(ph_task_buffer_make(pe, &args, &second), PH_OK) << words_of(pe);
+    EXPECT_EQ(ph_task_buffer_free(pe, second), PH_OK);
+    EXPECT_EQ(ph_unregister(lane, region.key), PH_OK);
+  });
+}
+
+// A peer's operation on a buffer that is gone: where the memory stays registered its key is good.
+TEST(TaskBufferApi, descriptors_of_kept_memory_are_stale_when_it_is_kept_no_more) {
+  run_on({"shm", 2, 1, 1, {{"transport", "shm"}}}, [](Station& station) {
+    Bytes bytes(4000);
+    if (station.place.pe == 1) {
+      fill(bytes, 9);
+      ASSERT_EQ(ph_task_keep(station.pe, bytes.data(), bytes.size()), PH_OK);
+      const ph_task_buffer buffer = station.make(bytes, PH_TASK_REG, PH_TASK_NODEREG);
+      const ph_task_descriptor descriptor = station.describe(buffer);
+      ASSERT_EQ(ph_task_buffer_deregister(station.pe, buffer), PH_OK);
+      station.send(0, descriptor);
+      EXPECT_EQ(station.await(1)[0].status, PH_OK) << "the buffer is there, and hears of it";
+      ASSERT_EQ(ph_task_buffer_free(station.pe, buffer), PH_OK);
+      station.send(0, descriptor);
+      station.receive();
+      while (station.buffers().stale_dones == 0) ph_task_run(station.pe, 0, nullptr);
+      EXPECT_EQ(counts_of(station.pe).stale_dones, 1u) << "nobody hears of this one";
+      ASSERT_EQ(ph_task_unkeep(station.pe, bytes.data(), bytes.size()), PH_OK);
+      station.send(0, descriptor);
+      station.receive();
+      return;
+    }
+    Bytes own(4000);
+    const ph_task_buffer buffer = station.make(own);
+    for (const ph_status expected : {PH_OK, PH_OK, PH_ERR_KEY}) {
+      const ph_task_descriptor stale = station.receive();
+      std::fill(own.begin(), own.end(), std::byte{0});
+      ASSERT_EQ(ph_task_get(station.pe, buffer, &stale), PH_OK);
+      EXPECT_EQ(station.await(1)[0].status, expected);
+      if (expected == PH_OK) {
+        EXPECT_TRUE(is_filled(own, own.size(), 9));
+      }
+      if (counts_of(station.pe).operations > 1) station.send(1, {});
+    }
+  });
+}
+
 }  // namespace
 }  // namespace photon::task::test
