@@ -68,10 +68,13 @@ ph_status probe_in_lane(ph_context* context, photon::engine::CompletionSink& sin
   ph_u64_completion result{0, PH_ANY_RANK, 0, 0, PH_ERR_STATE};
   if (context == nullptr) return result;
   if (context->config.max_cid_size > sizeof(uint64_t)) {
-    result.status = static_cast<int16_t>(in_lane(context, [](auto& engine, auto&) {
+    const auto refuse = [](auto& engine, auto&) {
       return engine.fail(PH_ERR_ID_SIZE, PH_ANY_RANK,
                          "probe_u64: ids may be longer than 8 bytes (max_cid_size); use ph_probe");
-    }));
+    };
+    const bool visits = (kinds & PH_VISIT) != 0;
+    result.status =
+        static_cast<int16_t>(visits ? in_lane_of_other(context, refuse) : in_lane(context, refuse));
     return result;
   }
   ph_completion found{};

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "api/handle.hpp"
 #include "sync/policy.hpp"
 
 namespace photon {
@@ -228,6 +229,30 @@ TEST_F(RmaApi, the_short_probe_says_what_is_wrong_in_its_status) {
   EXPECT_EQ(ph_probe_u64(context, 0, PH_EITHER).status, PH_ERR_ID_SIZE);
   EXPECT_EQ(ph_finalize(context), PH_OK);
   EXPECT_EQ(ph_probe_u64(context, 0, PH_EITHER).status, PH_ERR_STATE);
+  ph_context_destroy(context);
+}
+
+// It is no less a visit where the short probe cannot be had at all.
+TEST_F(RmaApi, a_short_probe_in_a_visit_that_is_refused_leaves_the_lane_to_its_thread) {
+  const ph_option long_ids = {"max_cid_size", "16"};
+  const ph_config config = {sizeof config, nullptr, &long_ids, 1};
+  ph_context* context = nullptr;
+  ASSERT_EQ(ph_context_create(&config, &context, nullptr), PH_OK);
+  const auto is_biased = [&] { return engine::LaneGuard(*context->lane).is_biased(); };
+  bool has_bias = false;
+  for (int i = 0; i < 1000 && !has_bias; ++i) has_bias = is_biased();
+  const auto visit = [&] {
+    int status = PH_OK;
+    std::thread([&] { status = ph_probe_u64(context, 0, PH_EITHER | PH_VISIT).status; }).join();
+    return status;
+  };
+  EXPECT_EQ(visit(), PH_ERR_ID_SIZE);
+  EXPECT_EQ(is_biased(), has_bias) << "a visit has taken the lane away";
+  {
+    const engine::LaneGuard guard(*context->lane);
+    EXPECT_EQ(visit(), PH_AGAIN) << "somebody is inside, and it does not wait";
+  }
+  EXPECT_EQ(ph_finalize(context), PH_OK);
   ph_context_destroy(context);
 }
 
