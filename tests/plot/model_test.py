@@ -36,6 +36,7 @@ class Points(unittest.TestCase):
                  (row('put-bandwidth', 'direct', rate=9.0, bandwidth=8.0), model.BANDWIDTH, 8.0),
                  (row('put-rate', 'packed', rate=9.0), model.RATE, 9.0),
                  (row('waiting', 'asleep', 0, rate=5.0), model.PROCESSOR, 5.0),
+                 (row('task-waiting', 'asleep', 0, rate=5.0), model.PROCESSOR, 5.0),
                  (row('memory', 'contacted', 77), model.MEMORY, 77)]
         for each, unit, figure in cases:
             self.assertEqual(model.figure_of(each), (unit, figure))
@@ -80,6 +81,20 @@ class Panels(unittest.TestCase):
     def test_have_a_line_for_each_mode_where_modes_share_sizes(self):
         rows = [row('limits', mode, size, p50=9.0) for size in (8, 64) for mode in ('x', 'y')]
         self.assertEqual([series.label for series in only_panel(rows).series], ['x', 'y'])
+
+    def test_of_buffers_and_messages_are_lines_over_the_size_in_one_picture(self):
+        modes = ('put of a buffer', 'get of a buffer', 'message')
+        rows = [row('task-zero-copy', mode, size, p50=9.0, limit=8.0)
+                for size in (64, 65536, 1 << 26) for mode in modes]
+        panel = only_panel(rows)
+        self.assertTrue(panel.has_lines())
+        self.assertEqual([series.label for series in panel.series], list(modes))
+        self.assertEqual(panel.sizes(), [64, 65536, 1 << 26])
+
+    def test_of_memory_stand_beside_what_a_question_measures(self):
+        panels = model.panels_of([run_of([row('task-rate', 'next', rate=9e6),
+                                          row('task-rate', 'resident memory', 4096)])])
+        self.assertEqual([panel.unit for panel in panels], [model.RATE, model.MEMORY])
 
     def test_compare_runs_by_the_names_of_their_files(self):
         panels = model.panels_of([run_of(LATENCIES, 'before'), run_of(LATENCIES, 'after')])

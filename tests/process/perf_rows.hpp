@@ -93,8 +93,11 @@ inline double figure_of(const json& row) {
 
 inline void expect_figure(const json& row) {
   const bool may_be_none = row.at("question") == "memory" ||        // less than its pages show
+                           row.at("question") == "task-memory" ||   // the same
+                           row.at("mode") == "resident memory" ||   // the same
                            row.at("mode") == "each buffer more" ||  // in the room of the first
                            row.at("question") == "waiting" ||       // asleep all the time
+                           row.at("question") == "task-waiting" ||  // the same
                            row.at("mode") == "first, less reply";
   EXPECT_TRUE(figure_of(row) > 0 || may_be_none) << row;
 }

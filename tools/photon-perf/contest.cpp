@@ -124,6 +124,7 @@ Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
   auto limits = semifinalists(team, contest, iterations);
   auto pace = kFullPace;
   pace.least = contest.least;
+  pace.first_count = contest.first;
   for (auto& limit : limits) limit.count = calibrate(team, *limit.entry, iterations, pace);
   Contender ours{&contest.ours, 0, {}, 0};
   if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations, pace);

@@ -31,9 +31,10 @@ struct Entry {
 struct Contest {
   Unit unit = Unit::nanoseconds;
   std::uint64_t size_bytes = 0;
-  Entry ours;                 // its name is the row's mode; empty `run`: the limits alone
-  std::vector<Entry> limits;  // forms of the same work without the library; the best one counts
-  std::uint64_t least = 4;    // operations of a run, however long they take
+  Entry ours;                    // its name is the row's mode; empty `run`: the limits alone
+  std::vector<Entry> limits;     // forms of the same work without the library; the best one counts
+  std::uint64_t least = 4;       // operations of a run, however long they take
+  std::uint64_t first = kBatch;  // of the run that finds how many fill the time of one
 };
 
 // Best of several runs, on index 0; elsewhere empty.

@@ -189,10 +189,11 @@ void add_options(CLI::App& app, OptionWords& words, Options& options) {
       ->check(CLI::Range(std::uint64_t{1}, kOpenMax));
   app.add_option("--memory", words.memory,
                  "Memory of the messages: ph_alloc (the default), or the heap, registered (with "
-                 "coll: not registered)")
+                 "coll: not registered; the default of task-zero-copy)")
       ->check(CLI::IsMember({"alloc", "malloc"}));
   app.add_option("--buffers", words.buffers,
-                 "fresh: sources are rewritten before each operation; same (the default): never")
+                 "fresh: sources are rewritten before each operation (the default of "
+                 "task-zero-copy); same (the default): never")
       ->check(CLI::IsMember({"fresh", "same"}));
   add_coll_options(app, words);
   app.add_option("--table", options.table_path,
@@ -235,6 +236,8 @@ ParsedOptions parse_options(int argc, char** argv) {
       throw Failure(
           fmt::format("there is no question '{}'; see photon-perf --help", options.question));
     }
+    if (question->is_of_heap && app.count("--memory") == 0) options.memory = MemoryKind::malloc;
+    if (question->is_of_heap && app.count("--buffers") == 0) options.buffers = BufferKind::fresh;
     require_sizes(*question, options.sizes);
     require_ofi(options);
     require_mailboxes(options);

@@ -8,6 +8,7 @@
 
 #include "clock.hpp"
 #include "contest.hpp"
+#include "memory_row.hpp"
 #include "task_pe.hpp"
 
 namespace photon::perf {
@@ -142,6 +143,7 @@ constexpr Case kCases[] = {{"each sends the next, 64 alive", Tasks::kFirstCome, 
 }  // namespace
 
 void ask_task_rate(Bench& bench) {
+  const MemoryRow memory;
   Tasks tasks(bench.job);  // all processes have PEs
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
@@ -163,6 +165,7 @@ void ask_task_rate(Bench& bench) {
     row.transport = "none";
     bench.report.add(std::move(row));
   }
+  memory.add(bench);
 }
 
 }  // namespace photon::perf

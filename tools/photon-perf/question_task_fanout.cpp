@@ -7,7 +7,9 @@
 #include "checksum.hpp"
 #include "clock.hpp"
 #include "contest.hpp"
+
 #include "link.hpp"
+#include "memory_row.hpp"
 #include "tasks.hpp"
 
 namespace photon::perf {
@@ -100,6 +102,7 @@ constexpr FanoutCase kFanoutCases[] = {{"a broadcast", FanoutWay::broadcast},
 }  // namespace
 
 void ask_task_fanout(Bench& bench) {
+  const MemoryRow memory;
   Fan fan(bench.job);
   Team team(bench.block, Team::Scope::job, bench.job.rank(), bench.job.size());
   for (const auto size_bytes : sizes_or(bench.options, {64, 16384}))
@@ -115,6 +118,7 @@ void ask_task_fanout(Bench& bench) {
       const auto verdict = compete(team, contest, bench.options.iterations);
       if (team.index() < 2) bench.report.add(row_of(bench, contest, verdict));
     }
+  memory.add(bench);
 }
 
 }  // namespace photon::perf

@@ -13,6 +13,7 @@
 
 #include "clock.hpp"
 #include "contest.hpp"
+#include "memory_row.hpp"
 #include "task_pe.hpp"
 
 namespace photon::perf {
@@ -103,6 +104,7 @@ class Switches {
 }  // namespace
 
 void ask_task_switch(Bench& bench) {
+  const MemoryRow memory;
   Switches switches(bench.job);  // all processes have PEs
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
@@ -131,6 +133,7 @@ void ask_task_switch(Bench& bench) {
     row.transport = "none";
     bench.report.add(std::move(row));
   }
+  memory.add(bench);
 }
 
 }  // namespace photon::perf

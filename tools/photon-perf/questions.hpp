@@ -38,6 +38,7 @@ struct Question {
   bool may_be_fresh = false;  // it knows --buffers fresh
   bool needs_progress_thread = false;
   bool needs_threaded_handlers = false;
+  bool is_of_heap = false;  // unless the user says otherwise: --memory malloc --buffers fresh
 };
 
 std::span<const Question> questions() noexcept;
@@ -85,6 +86,13 @@ void ask_task_rate(Bench& bench);
 void ask_task_switch(Bench& bench);
 void ask_task_pingpong(Bench& bench);
 void ask_task_fanout(Bench& bench);
+void ask_task_zero_copy(Bench& bench);
+void ask_task_siblings(Bench& bench);
+void ask_task_registration(Bench& bench);
+void ask_task_memory(Bench& bench);
+void ask_task_waiting(Bench& bench);
+void ask_task_ring(Bench& bench);
+void ask_get_from_barrier(Bench& bench);
 void ask_startup(Bench& bench);
 void ask_classic_latency(Bench& bench);
 void ask_classic_rate(Bench& bench);

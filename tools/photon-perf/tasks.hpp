@@ -7,6 +7,7 @@
 #include <photon/task.h>
 
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -22,9 +23,12 @@ class TaskPes {
     std::uint32_t pes;  // of each process
     std::vector<ph_task_handler> handlers;
     void* user;  // of all
-    // Of PEs other than the first: where their thread runs.
+    // Of PEs other than the first: where their thread runs, and what; null: what comes, until a
+    // handler stops it.
     const Processors* processors = nullptr;
     std::uint32_t first_processor = 0;
+    std::function<void(ph_task_pe* pe)> work = nullptr;
+    bool keeps_messages = true;  // else each message is memory of the heap, made for it
   };
 
   TaskPes(Job& job, Shape shape) : shape_(std::move(shape)) {
@@ -34,6 +38,7 @@ class TaskPes {
     config.pes = shape_.pes;
     config.main = work;
     config.user = this;
+    if (!shape_.keeps_messages) config.pool_bytes = config.arena_bytes = 1;
     ph_error error{};
     if (ph_task_start(&config, &pe_, &error) != PH_OK) throw Failure(error.text);
     enroll(pe_);
@@ -59,7 +64,6 @@ class TaskPes {
   }
 
  private:
-  // The other PEs run what comes until a handler stops them.
   static void work(ph_task_pe* pe, void* user) {
     const auto& self = *static_cast<const TaskPes*>(user);
     ph_task_place place{};
@@ -68,6 +72,7 @@ class TaskPes {
     if (self.shape_.processors != nullptr)
       self.shape_.processors->bind(self.shape_.first_processor + place.rank);
     self.enroll(pe);
+    if (self.shape_.work) return self.shape_.work(pe);
     check(pe, ph_task_run(pe, -1, nullptr));
   }
   void enroll(ph_task_pe* pe) const {

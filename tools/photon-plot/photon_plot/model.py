@@ -25,7 +25,8 @@ LATENCY = Unit('latency', 'ns')
 BANDWIDTH = Unit('bandwidth', 'MB/s')
 RATE = Unit('rate', '1/s', True)
 PROCESSOR = Unit('processor time', 'ns/s', True)
-MEMORY = Unit('memory of a peer', 'bytes')
+MEMORY = Unit('memory', 'bytes')
+ASLEEP = ('waiting', 'task-waiting')  # questions about processor time
 
 
 @dataclass
@@ -93,7 +94,7 @@ def figure_of(row):
     if row['bandwidth_MBps'] is not None:
         return BANDWIDTH, row['bandwidth_MBps']
     if row['rate_per_s'] is not None:
-        return (PROCESSOR if row['question'] == 'waiting' else RATE), row['rate_per_s']
+        return (PROCESSOR if row['question'] in ASLEEP else RATE), row['rate_per_s']
     return MEMORY, row['size_bytes']
 
 
@@ -205,9 +206,9 @@ def configuration_text(run):
              for key in ('transport', 'memory') if unique(run.rows, key)]
     if 'ranks' in facts:
         words.append(f"{facts['ranks']} ranks")
-    # Of `waiting` and `memory` it counts milliseconds and peers.
+    # Of questions about processor time it counts milliseconds, of memory peers.
     counts = [row['iterations'] for row in run.rows
-              if row['question'] not in ('waiting', 'memory')]
+              if row['question'] not in (*ASLEEP, 'memory') and figure_of(row)[0] != MEMORY]
     if counts:
         words.append(f'{min(counts):,} or more iterations a row')
     return ', '.join(words)
