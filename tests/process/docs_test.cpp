@@ -1,5 +1,6 @@
 // The programs in README.md and the tutorial: compiled and run as they stand there.
 #include <gtest/gtest.h>
+#include <photon/types.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -57,7 +58,7 @@ class Docs : public testing::Test {
     const CommandResult compiled =
         run_command(compiler + " -Wall -Wextra -Wpedantic -Werror -I" + kSource + "/include -I" +
                     kSource + "/include/compat " + source + " -o " + program + " -L" + kLibraries +
-                    " -lphoton -Wl,-rpath," + kLibraries + " 2>&1");
+                    " -lphoton_task -lphoton -Wl,-rpath," + kLibraries + " 2>&1");
     EXPECT_EQ(compiled.exit_status, 0) << compiled.output;
     const CommandResult result =
         run_command(kRun + " -n " + std::to_string(ranks_count) + " " + program + " 2>&1");
@@ -98,6 +99,25 @@ TEST_F(Docs, the_c_program_of_active_messages_works) {
 
 TEST_F(Docs, the_cpp_program_of_active_messages_works) {
   EXPECT_EQ(run("docs/tutorial.md", "cpp", 3, "## 8."), "the sum is 1.57286e+06\n");
+}
+
+TEST_F(Docs, the_program_of_tasks_works) {
+  EXPECT_EQ(run("docs/tutorial.md", "c", 3, "## 9."), "6 PEs: the sum is 18003000\n");
+}
+
+TEST_F(Docs, a_packed_halo_comes_as_a_task) {
+  const std::string output = run("docs/task-migration.md", "c", 3, "### With a message");
+  EXPECT_NE(output.find("PE 0: the halo adds up to 1536\n"), std::string::npos) << output;
+  EXPECT_NE(output.find("PE 1: the halo adds up to 512\n"), std::string::npos) << output;
+  EXPECT_NE(output.find("PE 2: the halo adds up to 1024\n"), std::string::npos) << output;
+}
+
+TEST_F(Docs, an_array_is_read_where_it_is_and_both_sides_hear_of_it) {
+  const std::string output = run("docs/task-migration.md", "c", 2, "### Without a copy");
+  EXPECT_NE(output.find("PE 0: it was read (" + std::string(ph_status_text(PH_OK)) + ")\n"),
+            std::string::npos)
+      << output;
+  EXPECT_NE(output.find("the last one is 1.04858e+06\n"), std::string::npos) << output;
 }
 
 TEST_F(Docs, the_program_of_rvma_works) {
