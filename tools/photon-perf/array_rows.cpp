@@ -8,6 +8,7 @@
 namespace photon::perf {
 namespace {
 
+constexpr std::uint64_t kArraySifted = std::uint64_t{1} << 20;   // up to here, forms are compared
 constexpr std::uint64_t kArrayCopied = std::uint64_t{64} << 20;  // in the run that is timed first
 
 }  // namespace
@@ -30,17 +31,24 @@ double ArrayRows::add(Entry ours, std::vector<Entry> limits) {
   return ratio;
 }
 
+// On both members.
+std::string ArrayRows::best_of(const std::vector<Entry>& forms) {
+  const auto best = compete(team_, contest_of(forms), bench_.options.iterations).limit_name;
+  const auto is_best = [&](const Entry& entry) { return entry.name == best; };
+  const auto at = std::find_if(forms.begin(), forms.end(), is_best) - forms.begin();
+  return forms.at(team_.agree(static_cast<std::uint64_t>(at))).name;
+}
+
 void ArrayRows::add_best_of(const std::vector<Entry>& all, std::string_view family,
-                            const std::vector<Entry>& limits) {
+                            const std::vector<Entry>& limits, std::string& known) {
   std::vector<Entry> forms;
   for (const Entry& entry : all)
     if (entry.family == family) forms.push_back(entry);
   if (forms.empty()) return;
-  const Contest among = contest_of(forms);
-  const auto best = compete(team_, among, bench_.options.iterations).limit_name;
-  const auto is_best = [&](const Entry& entry) { return entry.name == best; };
-  const auto at = std::find_if(forms.begin(), forms.end(), is_best) - forms.begin();
-  auto chosen = forms.at(team_.agree(static_cast<std::uint64_t>(at)));
+  const auto is_known = [&](const Entry& entry) { return entry.name == known; };
+  if (size_bytes_ <= kArraySifted || std::none_of(forms.begin(), forms.end(), is_known))
+    known = best_of(forms);
+  auto chosen = *std::find_if(forms.begin(), forms.end(), is_known);
   chosen.name = family;
   add(std::move(chosen), limits);
 }

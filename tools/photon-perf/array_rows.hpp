@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,12 +23,14 @@ class ArrayRows {
 
   // The ratio of the row; on index 0.
   double add(Entry ours, std::vector<Entry> limits);
-  // The best form of a family, which is found first; nothing if there is none.
+  // The best form of a family, which is found first; nothing if there is none. `known`: the form
+  // that was best of a smaller size, or empty; of large arrays it is not looked for again.
   void add_best_of(const std::vector<Entry>& all, std::string_view family,
-                   const std::vector<Entry>& limits);
+                   const std::vector<Entry>& limits, std::string& known);
 
  private:
   Contest contest_of(std::vector<Entry> limits) const;
+  std::string best_of(const std::vector<Entry>& forms);
 
   Bench& bench_;
   Team& team_;

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -92,8 +93,14 @@ Link::Shape array_shape(const Bench& bench, std::uint64_t size_bytes) {
   return shape;
 }
 
+struct BareForms {  // that were the best ones of the size before
+  std::string ring;
+  std::string kernel;
+};
+
 // The rows of one size: how many times as long a message takes as a buffer.
-double add_arrays(Bench& bench, Team& team, ArrayPes& pes, std::uint64_t size_bytes) {
+double add_arrays(Bench& bench, Team& team, ArrayPes& pes, BareForms& best,
+                  std::uint64_t size_bytes) {
   Link link(bench, team, array_shape(bench, size_bytes));
   pes.kept.lend(team, link.buffers(), PH_TASK_PREREG);
   pes.heap.lend(team, link.buffers(), PH_TASK_PREREG);
@@ -115,8 +122,8 @@ double add_arrays(Bench& bench, Team& team, ArrayPes& pes, std::uint64_t size_by
   rows.add({"message of the heap", [&](std::uint64_t count) { return pes.heap.pack(count); }},
            buffers);
   const auto bare = latency_limits(team, link.buffers(), bench.options.memory);
-  rows.add_best_of(bare, "two-copy ring", buffers);
-  rows.add_best_of(bare, "process_vm_readv", buffers);
+  rows.add_best_of(bare, "two-copy ring", buffers, best.ring);
+  rows.add_best_of(bare, "process_vm_readv", buffers, best.kernel);
   pes.kept.take_back();
   pes.heap.take_back();
   return ratio;
@@ -132,8 +139,9 @@ void ask_task_zero_copy(Bench& bench) {
                                         262144, 524288, 1 << 20, 4 << 20, 16 << 20, 64 << 20});
   std::sort(sizes.begin(), sizes.end());
   std::vector<SizeRatio> ratios;
+  BareForms best;
   for (const auto size_bytes : sizes)
-    ratios.push_back({size_bytes, add_arrays(bench, team, pes, size_bytes)});
+    ratios.push_back({size_bytes, add_arrays(bench, team, pes, best, size_bytes)});
   say_threshold(bench, ratios);
 }
 
