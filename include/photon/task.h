@@ -265,6 +265,7 @@ PH_API ph_status ph_task_stop(ph_task_pe *pe);
 
 #include "task_buffer.h" /* the rest of it, which needs what stands above */
 #include "task_collect.h"
+#include "task_program.h"
 #include "task_send.h"
 #include "task_thread.h"
 
