@@ -31,14 +31,18 @@ quietly "$cmake" -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix"
 quietly "$cmake" --build "$work/build"
 "$work/build/consumer_c"
 "$work/build/consumer_cpp"
+"$work/build/consumer_task"
 
 export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
 [[ $(pkg-config --modversion photon) == 0.1.* ]]
 read -ra flags <<<"$(pkg-config --cflags --libs photon)"
 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror "$here/consumer.c" -o "$work/c" "${flags[@]}"
 "$cxx" -std=c++20 -Wall -Wextra -Werror "$here/consumer.cpp" -o "$work/cpp" "${flags[@]}"
+"$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Werror "$here/consumer_task.cpp" -o "$work/task" \
+  "${flags[@]}" -lphoton_task
 "$work/c"
 "$work/cpp"
+"$work/task"
 
 # Programs of libphoton 1.1.
 for standard in c11 gnu99; do
