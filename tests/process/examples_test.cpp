@@ -292,5 +292,23 @@ TEST(FibonacciTasks, threads_of_all_pes_find_the_number_that_a_loop_finds) {
     EXPECT_NE(result.output.find(line), std::string::npos) << result.output;
 }
 
+// Packed, offered, and as it is learnt; blocks of which some PEs have none are an example, too.
+TEST(JacobiTasks, blocks_find_the_cells_that_a_serial_run_finds) {
+  for (const char* options : {"", " --threshold 0", " --threshold 1000000",
+                              " --blocks-down 3 --rows 99 --blocks-across 1",
+                              " --blocks-down 1 --blocks-across 1 --steps 5"}) {
+    const CommandResult result =
+        run_command(example(2, std::string("jacobi_tasks --pes 2") + options));
+    ASSERT_EQ(result.exit_status, 0) << options << result.output;
+    for (const char* line : {"PE 0 of 4: ", "PE 1 of 4: ", "PE 2 of 4: ", "PE 3 of 4: "})
+      EXPECT_NE(result.output.find(line), std::string::npos) << options << result.output;
+    std::size_t right = 0;
+    for (std::size_t at = 0; (at = result.output.find(" 0 cells differ", at)) != std::string::npos;
+         ++at)
+      ++right;
+    EXPECT_EQ(right, 4u) << options << result.output;
+  }
+}
+
 }  // namespace
 }  // namespace photon::test
