@@ -134,6 +134,7 @@ class Engine final : private transport::Sink, private EngineState {
   friend class EagerChunks;   // eager_chunks.hpp
   friend class Reservations;  // reservations.hpp
   friend class GetTakeover;   // get_takeover.hpp
+  friend class PutSamples;    // put_samples.hpp
   friend class StandIn;       // stand_in.cpp
   friend class EventSource;   // event_source.cpp
   enum class Step : std::uint8_t { blocked, moved };
@@ -235,7 +236,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool direct_now(Peer& peer, const ph_put_args& args);
   ph_status put_queued(Peer& peer, const ph_put_args& args, Request::Kind at_once);
   Request::Kind choose(Peer& peer, const ph_put_args& args, bool at_once);
-  void choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept;
   ph_status check_get(Rank rank, const ph_get_args& args);
   bool get_now(Peer& peer, const ph_get_args& args);
   ph_status get_queued(Peer& peer, const QueuedGet& what);

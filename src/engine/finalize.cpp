@@ -33,9 +33,16 @@ std::string no_verdict(Rank rank, const base::Config& config) {
          std::to_string(config.finalize_timeout_ms) + " ms (PHOTON_FINALIZE_TIMEOUT_MS)";
 }
 
+// Of an operation: a mark that is not answered (put_samples.hpp) says nothing of its put.
+bool awaits_ack(const Peer& peer) noexcept {
+  const Request* one = peer.acks.head();
+  while (one != nullptr && one->kind == Request::Kind::sample) one = one->next_acks;
+  return one != nullptr;
+}
+
 bool all_sent_to(const Peer& peer) noexcept {
   if (peer.posted_under_way != 0) return false;  // NICs touch memory, whatever became of the peer
-  return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0);
+  return peer.broken != PH_OK || (peer.idle() && !awaits_ack(peer) && peer.gets_under_way == 0);
 }
 
 // A peer whose next completion is an error that its caller should have seen; null: there is none.

@@ -5,6 +5,7 @@
 #include "base/finally.hpp"
 #include "engine/alone.hpp"
 #include "engine/fast_path.hpp"
+#include "engine/put_samples.hpp"
 
 namespace photon::engine {
 
@@ -144,17 +145,6 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) 
   }
 }
 
-// Of a put that may be staged: perhaps the kernel is faster.
-void Engine::choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept {
-  if (args.size_bytes < 2 * config_.bulk_bytes || peer.regions == nullptr ||
-      transport_->reach(peer.rank, args.target.address, args.size_bytes).kind !=
-          transport::Reach::Kind::call)
-    return;
-  request.learns = true;
-  if (peer.copies.next(args.size_bytes) == CopyChoice::Way::kernel)
-    request.kind = Request::Kind::direct;
-}
-
 ph_status Engine::put_queued(Peer& peer, const ph_put_args& args, Request::Kind at_once) {
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   payload_blocks_.reserve(1);
@@ -163,7 +153,8 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args, Request::Kind 
   const bool is_settled = at_once == Request::Kind::posted || at_once == Request::Kind::bulk;
   request->kind = is_settled ? at_once : choose(peer, args, false);
   request->way = peer.mapped_way;
-  if (request->kind == Request::Kind::bulk) choose_copier(peer, args, *request);
+  if (request->kind == Request::Kind::bulk)
+    PutSamples(*this).choose(peer, *request, {args.target, args.size_bytes});
   count_put(peer, args.size_bytes);
   count(peer, mode_of(request->kind));
   request->source = static_cast<const std::byte*>(args.source);

@@ -11,6 +11,7 @@
 #include "engine/fast_path.hpp"
 #include "engine/parts/record_io.hpp"
 #include "engine/peer_view.hpp"
+#include "engine/put_samples.hpp"
 #include "engine/services.hpp"
 #include "wire/status.hpp"
 
@@ -191,6 +192,10 @@ bool Engine::take_ack(Peer& peer) {
   peer.acks.pop();
   peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
   peer.sent.read_to(request->line);
+  if (request->kind == Request::Kind::sample) {
+    PutSamples(*this).answered(peer, *request);
+    return true;
+  }
   mark_busy(peer);
   if (request->kind == Request::Kind::fence) {
     fence_ended(peer, *request);

@@ -10,6 +10,7 @@
 #include "base/finally.hpp"
 #include "engine/alone.hpp"
 #include "engine/get_takeover.hpp"
+#include "engine/put_samples.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -75,14 +76,16 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
     case Request::Kind::behind: return step_fence(peer, *request);
     case Request::Kind::body:
       return services_->step_body(peer, *request, budget) ? Step::moved : Step::blocked;
-    case Request::Kind::promise: break;  // stands in no queue
+    case Request::Kind::promise:
+    case Request::Kind::sample: break;  // stand in no queue of work
     case Request::Kind::packed: return step_packed(peer, *request);
   }
   return Step::blocked;
 }
 
 Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budget) {
-  const auto bytes = chunk_bytes(request.size_bytes, request.size_bytes - request.done_bytes);
+  auto bytes = chunk_bytes(request.size_bytes, request.size_bytes - request.done_bytes);
+  if (request.is_sampled) bytes = PutSamples(*this).next_chunk(peer, request, bytes);
   // A table of runs counts as bytes: a chunk may be all of a call's work.
   const auto chunk = request.layout == nullptr || bytes == 0
                          ? Layout::Chunk{bytes, bytes, 0}
@@ -153,7 +156,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   const auto rest = rest_of(request);
   const auto reach = transport_->reach(peer.rank, rest.at.address, rest.size_bytes);
   const bool is_call = reach.kind == transport::Reach::Kind::call;
-  if (!reach.is_ours_to_copy() || (is_call && peer.copies.is_refused())) return Step::blocked;
+  if (!reach.is_ours_to_copy() || (is_call && peer.puts.copies.is_refused())) return Step::blocked;
   const std::int64_t now = transport_->now_ns();
   if (request.stalled_since_ns == 0) {
     request.stalled_since_ns = now;
@@ -169,7 +172,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   const bool is_own = status == PH_ERR_ARGUMENT;
   if (status != PH_OK && !is_own &&
       check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK) {
-    peer.copies.refused();  // the kernel would not: the peer has to, when it comes
+    peer.puts.copies.refused();  // the kernel would not: the peer has to, when it comes
     return Step::blocked;
   }
   if (status != PH_OK) {
@@ -186,16 +189,14 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
 // The kernel has copied the rest. Chunks before it may not have landed, or may be refused yet: an
 // empty last one ends the operation in their order, as soon as there is a line for it.
 void Engine::all_copied(Peer& peer, Request& request) {
+  PutSamples(*this).ended_by_kernel(peer, request);
   if (!request.chunked) return bytes_moved(peer, request);
   request.stalled_since_ns = 0;
 }
 
 // All bytes have left the source, or have arrived where we could reach.
 void Engine::bytes_moved(Peer& peer, Request& request) {
-  if (request.learns)
-    peer.copies.took(
-        request.kind == Request::Kind::direct ? CopyChoice::Way::kernel : CopyChoice::Way::staged,
-        request.size_bytes, transport_->now_ns() - request.first_ns);
+  if (request.kind == Request::Kind::direct) PutSamples(*this).ended_by_kernel(peer, request);
   if (!request.in_acks) return landed(request);
   peer.work.pop();
 }
@@ -238,7 +239,7 @@ Engine::Step Engine::not_by_us(Peer& peer, Request& request, ph_status why) {
     return Step::moved;
   }
   if (why != PH_AGAIN && check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK)
-    peer.copies.refused();  // by the kernel, then: the key is as good as it was
+    peer.puts.copies.refused();  // by the kernel, then: the key is as good as it was
   request.learns = false;
   request.kind = Request::Kind::bulk;
   return Step::moved;

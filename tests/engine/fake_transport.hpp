@@ -132,6 +132,7 @@ class FakeNet {
     unsigned locals_asked = 0;
     std::function<bool()> at_sleep = [] { return false; };  // true: do not sleep
     std::int64_t own_time_ns = 0;                           // that the test moves; 0: the clock's
+    std::int64_t write_ns = 0;                              // so much of it passes in each write()
   };
 
   FakeNet(std::uint32_t ranks_count, FakeOptions chosen)
@@ -254,6 +255,7 @@ class FakeTransport final : public transport::Transport {
   base::Result<> write(Rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override {
     if (!may_call()) return refused(PH_AGAIN);
+    if (seat().own_time_ns != 0) seat().own_time_ns += seat().write_ns;
     if (seat().writes_left == 0) return refused(PH_ERR_SYSTEM);
     --seat().writes_left;
     std::memcpy(reinterpret_cast<void*>(address), source.data(), source.size());

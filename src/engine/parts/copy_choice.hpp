@@ -7,9 +7,9 @@
 //   the more seldom the slower that is, so that the tries cost little
 //   any -- the kernel would not --> staged, for good
 //
-// Each direction has a choice of its own. Puts of less than twice the ring are not asked about:
-// half of them and more is over for their sender before the peer has copied it. A get is over when
-// all has arrived. Owner: a Peer, under the lane's lock.
+// Each direction has a choice of its own. A get is over when all has arrived; when a put is over
+// that went through the ring its sender learns of samples alone (put_samples.hpp).
+// Owner: a Peer, under the lane's lock.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class CopyChoice {
     if (is_refused_) return Way::staged;
     Class& like = class_of(size_bytes);
     ++like.asked;
-    const bool is_kernel = like.cost[1] != 0 && like.cost[1] < like.cost[0];
+    const bool is_kernel = is_kernel_faster(like);
     const std::uint64_t best = like.cost[is_kernel ? 1 : 0];
     const std::uint64_t other = like.cost[is_kernel ? 0 : 1];
     const bool is_tried = like.asked % interval(best, other) == 0;
@@ -49,6 +49,15 @@ class CopyChoice {
   // was asked about. Tries are among those.
   bool is_timed(std::uint64_t size_bytes) noexcept {
     return class_of(size_bytes).asked % kFirstTry == 0;
+  }
+
+  // Where a staged one has to be watched for its time: whether the one that next() was asked about,
+  // and said staged, is. Each try is, and else two in a row now and then: odd numbers, so that a
+  // caller who posts in groups does not have them at the same places of each.
+  bool is_sampled(std::uint64_t size_bytes) noexcept {
+    const Class& like = class_of(size_bytes);
+    const unsigned every = like.asked <= kOftenTried ? kFirstTry + 1 : kOftenTried + 1;
+    return is_kernel_faster(like) || like.asked % every <= 1;
   }
 
   // The time that this way is likely to need; 0: it is not known.
@@ -77,6 +86,9 @@ class CopyChoice {
     unsigned asked = 0;
   };
 
+  static bool is_kernel_faster(const Class& like) noexcept {
+    return like.cost[1] != 0 && like.cost[1] < like.cost[0];
+  }
   static unsigned interval(std::uint64_t best, std::uint64_t other) noexcept {
     if (other == 0) return kFirstTry;
     if (other < best * 5 / 4) return kOftenTried;

@@ -75,6 +75,16 @@ struct SharedGets {
   std::int64_t ended_ns = 0;  // the last of them
 };
 
+// Puts to memory of the peer's that the kernel could copy, too (put_samples.hpp).
+struct SharedPuts {
+  CopyChoice copies;
+  bool wants_next = false;         // the next of them is to go by the ring, as a sample
+  bool is_end_known = true;        // ended_ns is when the last mark was answered, not later
+  std::uint64_t begun_bytes = 0;   // sent before the sample that is first in the work
+  std::uint64_t marked_bytes = 0;  // sent up to the last mark
+  std::int64_t ended_ns = 0;       // when the last mark that was answered was seen to be
+};
+
 // Shared memory of a peer that was used, and may be given back to the system.
 struct UsedMemory {
   std::uint64_t bulk_tail = 0;   // as seen when
@@ -138,7 +148,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   UsedMemory used;
   BulkProducer tx_bulk;
   Reservation reservation;  // of room in it
-  CopyChoice copies;
+  SharedPuts puts;
   Stores stores;
   Way mapped_way = Way::plain;  // of the put that is being posted
   WorkList work;

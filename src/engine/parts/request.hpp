@@ -15,6 +15,7 @@
 //   vectored: as its kind, along its layout; a served get asks part by part while it heads the work
 //   fence: [work]+[ids] head of both --> [acks] asked --> answered --> freed
 //   promise: made for a service's caller --> completed by the service --> freed
+//   sample: [acks] asked, with a put --> answered, or peer lost --> freed; nobody is told
 //   body, behind: messages.cpp
 //   any -- peer lost, refused --> failed (an error completion) --> freed
 //
@@ -59,7 +60,8 @@ struct Request {
     fence,
     promise,  // a service ends it
     behind,   // a message of a service
-    body
+    body,
+    sample  // a mark behind a put: put_samples.hpp
   };
 
   Kind kind = Kind::packed;
@@ -73,6 +75,7 @@ struct Request {
   bool named = false;       // a counted record with its id went before them
   bool no_nic = false;      // our NIC cannot know its memory: it goes another way
   bool learns = false;      // it could have gone another way: its time is taken
+  bool is_sampled = false;  // bulk: a mark is to be sent in front of its end (put_samples.hpp)
   bool chunked = false;     // bulk: a chunk was sent; get: some bytes came another way
   bool asked = false;       // fence: for its acknowledgement; get: its owner, not the kernel
   bool local_done = false;  // the local completion was given, or is not wanted
@@ -97,8 +100,11 @@ struct Request {
   ph_target target{};
   Layout* layout = nullptr;  // vectored: instead of source, destination and target
   sync::WordChange change;   // atomic
-  std::uint64_t tag = 0;     // of a service: its token
-  HeldMessage message;       // body, behind
+  union {
+    std::uint64_t tag = 0;      // of a service: its token
+    std::uint64_t marked_turn;  // sample: in which turn it was sent
+  };
+  HeldMessage message;  // body, behind
   HeldId local;
   std::uint64_t local_word = 0;  // the local id's first 8 bytes, for late reports
   HeldId remote;
@@ -108,14 +114,19 @@ struct Request {
     std::uint64_t copied_bytes;    // get, asked: so many from its start are at their place
   };
   std::uint64_t staged_mark = 0;  // acks: records sent when this one asked
-  std::int64_t stalled_since_ns = 0;
-  std::int64_t first_ns = 0;  // learns: when it became the first of its queue
+  union {
+    std::int64_t stalled_since_ns = 0;
+    std::int64_t marked_ns;  // sample: when it was sent
+  };
+  std::int64_t first_ns = 0;  // learns: when it became the first of its queue; sample: its put
   Request* next_work = nullptr;
   Request* next_ids = nullptr;
   Request* next_acks = nullptr;
 
   // Stands for no operation, but for a place in the queues.
-  bool is_mark() const noexcept { return kind == Kind::fence || kind == Kind::behind; }
+  bool is_mark() const noexcept {
+    return kind == Kind::fence || kind == Kind::behind || kind == Kind::sample;
+  }
   bool has_rce() const noexcept { return (flags & PH_NO_RCE) == 0; }
   // Its local completion says that its bytes are at their place, and waits for no peer's
   // application: it comes before the id, if that has to wait. Any other comes last.

@@ -117,5 +117,25 @@ TEST(CopyChoice, times_every_try) {
   EXPECT_EQ(timed, 640u / 4);
 }
 
+TEST(CopyChoice, samples_each_try_of_the_ring_and_else_two_in_a_row_now_and_then) {
+  CopyChoice slow, fast;
+  by_kernel(slow, 200'000, 100'000);
+  for (int i = 0; i < 640; ++i) {
+    if (slow.next(kSize) == CopyChoice::Way::staged) {
+      EXPECT_TRUE(slow.is_sampled(kSize));
+    }
+  }
+  by_kernel(fast, 100'000, 200'000);
+  unsigned sampled = 0, places = 0;  // of groups of 16
+  for (unsigned i = 0; i < 640; ++i) {
+    if (fast.next(kSize) != CopyChoice::Way::staged || !fast.is_sampled(kSize)) continue;
+    ++sampled;
+    places |= 1U << i % 16;
+  }
+  EXPECT_GE(sampled, 640u * 2 / 17 - 10);
+  EXPECT_LE(sampled, 640u * 2 / 17 + 2);
+  EXPECT_EQ(places, 0xffffu) << "a caller who posts groups never has one at their end";
+}
+
 }  // namespace
 }  // namespace photon::engine
