@@ -75,7 +75,7 @@ typedef struct ph_task_config {
                                 1 GiB. */
   ph_task_main main;       /**< Of the PEs of ranks 1 upward; may be null for one PE. */
   void *user;              /**< Of `main`. */
-  uint64_t stack_bytes;    /**< Of a thread; 0: 64 KiB, else PH_TASK_STACK_LEAST_BYTES or more. */
+  uint64_t stack_bytes;    /**< Of a thread; 0: 64 KiB; PH_TASK_STACK_LEAST_BYTES to 2^36. */
   uint32_t guards;         /**< PH_TASK_GUARDS_ON: a page below each stack that must not be touched;
                                 or PH_TASK_GUARDS_OFF. */
 } ph_task_config;

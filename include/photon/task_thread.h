@@ -13,6 +13,10 @@
  * floating-point units are kept for each thread; it begins with those of its maker.
  * A thread may call what a handler may call, ph_task_run() too: the handlers that run there are no
  * part of the thread, and can neither suspend it nor yield.
+ * A thread that is not over is freed by an exception through its frames: by ph_task_thread_free(),
+ * or at the end of its PE. So a function that a thread may stop in must not be noexcept, nor one
+ * that has called it, or the process ends there; and C code that a thread may stop in has to be
+ * compiled with -fexceptions, or its frames cannot be left.
  */
 #ifndef PHOTON_TASK_THREAD_H
 #define PHOTON_TASK_THREAD_H
@@ -43,7 +47,7 @@ typedef struct ph_task_thread_args {
   size_t size; /**< sizeof(ph_task_thread_args) of the caller. */
   ph_task_thread_function function;
   void *user;           /**< Of `function`. */
-  uint64_t stack_bytes; /**< 0: as the config says; at least PH_TASK_STACK_LEAST_BYTES. */
+  uint64_t stack_bytes; /**< 0: as the config says; PH_TASK_STACK_LEAST_BYTES to 2^36. */
   const ph_task_priority *priority; /**< As ph_task_thread_strategy(); may be null. */
 } ph_task_thread_args;
 
@@ -52,7 +56,9 @@ typedef struct ph_task_thread_args {
  * Effect:    *thread names it. Stacks are kept for later threads until the end. With guards, which
  *            are on unless the config says otherwise, a thread that overflows its stack ends the
  *            process with its number; each takes two of the mappings that the kernel allows
- *            (vm.max_map_count), and the words of PH_ERR_MEMORY say so.
+ *            (vm.max_map_count), and the words of PH_ERR_MEMORY say so. Without guards it is looked
+ *            at each switch whether the word below the stack has changed, which ends the process
+ *            with the number, too; but an overflow may pass over that word.
  * Ownership: `user` stays the caller's. Bits of a priority are copied.
  * Status:    PH_ERR_ARGUMENT (null; a stack that is too small; bits that do not fit the strategy),
  *            PH_ERR_MEMORY, PH_ERR_STATE (the PE has ended).

@@ -11,6 +11,8 @@
 
 namespace photon::task {
 
+inline constexpr std::uint64_t kMostStackBytes = std::uint64_t{1} << 36;  // of a thread
+
 inline Pe& of(ph_task_pe* pe) noexcept { return *reinterpret_cast<Pe*>(pe); }
 inline const Pe& of(const ph_task_pe* pe) noexcept { return *reinterpret_cast<const Pe*>(pe); }
 inline ph_task_pe* handle(Pe* pe) noexcept { return reinterpret_cast<ph_task_pe*>(pe); }
@@ -49,9 +51,7 @@ ph_status read_priority(Pe& pe, const char* call, const ph_task_priority* priori
                         Turn& turn) noexcept;
 
 inline bool is_held(const ph_task_message* message) noexcept {
-  if (message == nullptr) return false;
-  const Chunk& chunk = chunk_of(of(message));
-  return (chunk.mark == Mark::live || chunk.mark == Mark::embedded) && chunk.is_queued == 0;
+  return message != nullptr && is_held(of(message));
 }
 
 }  // namespace photon::task

@@ -32,6 +32,9 @@ ph_status start(const ph_task_config* config, ph_task_pe** pe, ph_error& error) 
     return refused(error, "ph_task_start: several PEs, and no main for the others");
   if (config->stack_bytes != 0 && config->stack_bytes < PH_TASK_STACK_LEAST_BYTES)
     return refused(error, "ph_task_start: stack_bytes is less than 16,384");
+  if (config->stack_bytes > photon::task::kMostStackBytes)
+    return refused(error,
+                   "ph_task_start: stack_bytes is more than 2^36 (64 GiB), the most of a thread");
   if (config->guards > PH_TASK_GUARDS_OFF)
     return refused(error, "ph_task_start: guards is neither on nor off");
   try {

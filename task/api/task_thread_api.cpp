@@ -5,6 +5,8 @@
 #include "task/api/checks.hpp"
 #include "task/thread/threads.hpp"
 
+using photon::task::is_here;
+using photon::task::kMostStackBytes;
 using photon::task::of;
 using photon::task::Pe;
 using photon::task::StackLimit;
@@ -19,10 +21,13 @@ using photon::task::Turn;
 namespace {
 
 static_assert(ThreadVariables::kMostBytes == PH_TASK_THREAD_VARIABLES_BYTES);
-constexpr std::uint64_t kMostStackBytes = std::uint64_t{1} << 36;
 
 // Null: the call is not made by a thread, and *status has been told.
 Thread* caller(Pe& pe, const char* call, ph_status& status) noexcept {
+  if (!is_here(pe, call)) [[unlikely]] {
+    status = PH_ERR_STATE;
+    return nullptr;
+  }
   Thread* self = threads_of(pe).self();
   if (self != nullptr) [[likely]]
     return self;
@@ -74,16 +79,22 @@ ph_status read_turn(Pe& pe, const char* call, const ph_task_priority* priority,
   return PH_OK;
 }
 
-ph_status no_stack(Pe& pe) noexcept {
-  StackLimit* limit = threads_of(pe).limit();
-  if (limit == nullptr)
-    return pe.fail(PH_ERR_MEMORY, "ph_task_thread_create: the kernel has no memory for a stack");
+// Why the last creation has found no stack.
+ph_status no_stack(Pe& pe, std::uint64_t stack_bytes) noexcept {
+  constexpr const char* kCall = "ph_task_thread_create";
+  const Threads& threads = threads_of(pe);
+  StackLimit* limit = threads.limit();
+  if (limit == nullptr || !threads.stacks().was_limited())
+    return pe.fail(PH_ERR_MEMORY,
+                   "%s: the kernel has refused the memory of a stack of %llu bytes: make smaller "
+                   "ones by stack_bytes, or fewer threads at a time",
+                   kCall, static_cast<unsigned long long>(stack_bytes));
   return pe.fail(
       PH_ERR_MEMORY,
-      "ph_task_thread_create: no stack with a guard page: %llu of this process have one, "
-      "each takes two of the %llu mappings of vm.max_map_count, and %llu are left to the "
-      "program: raise it, or set guards of ph_task_config to PH_TASK_GUARDS_OFF",
-      static_cast<unsigned long long>(limit->stacks()),
+      "%s: no stack with a guard page: %llu of this process have one, each takes two of the %llu "
+      "mappings of vm.max_map_count, and %llu are left to the program: raise it, or set guards of "
+      "ph_task_config to PH_TASK_GUARDS_OFF",
+      kCall, static_cast<unsigned long long>(limit->stacks()),
       static_cast<unsigned long long>(limit->mappings()),
       static_cast<unsigned long long>(StackLimit::kLeftMappings));
 }
@@ -118,6 +129,7 @@ ph_status ph_task_thread_create(ph_task_pe* pe, const ph_task_thread_args* args,
   constexpr const char* kCall = "ph_task_thread_create";
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, kCall)) return PH_ERR_STATE;
   if (thread == nullptr) return one.fail(PH_ERR_ARGUMENT, "%s: thread is null", kCall);
   *thread = {};
   if (args == nullptr || args->size != sizeof *args || args->function == nullptr)
@@ -141,14 +153,14 @@ ph_status ph_task_thread_create(ph_task_pe* pe, const ph_task_thread_args* args,
   } catch (const std::bad_alloc&) {
     return one.fail(PH_ERR_MEMORY, "%s: no memory", kCall);
   }
-  if (made == nullptr) return no_stack(one);
+  if (made == nullptr) return no_stack(one, threads.stack_bytes(args->stack_bytes));
   if (args->priority != nullptr) made->set_turn(std::move(turn), true);
   *thread = threads.handle_of(*made);
   return PH_OK;
 }
 
 ph_task_thread ph_task_thread_self(const ph_task_pe* pe) {
-  if (pe == nullptr) return {};
+  if (pe == nullptr || !of(pe).is_here()) return {};
   const Threads& threads = threads_of(of(pe));
   const Thread* self = threads.self();
   return self != nullptr ? threads.handle_of(*self) : ph_task_thread{};
@@ -167,6 +179,7 @@ ph_status ph_task_thread_awaken(ph_task_pe* pe, ph_task_thread thread) {
   constexpr const char* kCall = "ph_task_thread_awaken";
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, kCall)) return PH_ERR_STATE;
   if (thread.pe != one.number()) return awaken_elsewhere(one, thread);
   Threads& threads = threads_of(one);
   Thread* other = threads.find(thread);
@@ -213,6 +226,7 @@ ph_status ph_task_thread_free(ph_task_pe* pe, ph_task_thread thread) {
   constexpr const char* kCall = "ph_task_thread_free";
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, kCall)) return PH_ERR_STATE;
   if (thread.pe != one.number()) return foreign(one, kCall, thread);
   Threads& threads = threads_of(one);
   Thread* other = threads.find(thread);
@@ -229,6 +243,7 @@ ph_status ph_task_thread_strategy(ph_task_pe* pe, ph_task_thread thread,
   constexpr const char* kCall = "ph_task_thread_strategy";
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, kCall)) return PH_ERR_STATE;
   if (thread.pe != one.number()) return foreign(one, kCall, thread);
   Thread* other = threads_of(one).find(thread);
   if (other == nullptr) return nobody(one, kCall, thread);
@@ -242,6 +257,7 @@ ph_status ph_task_thread_variable(ph_task_pe* pe, size_t size_bytes, uint32_t* v
   constexpr const char* kCall = "ph_task_thread_variable";
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, kCall)) return PH_ERR_STATE;
   if (variable == nullptr || size_bytes == 0)
     return one.fail(PH_ERR_ARGUMENT, "%s: variable is null, or its size is 0", kCall);
   try {
@@ -257,6 +273,7 @@ void* ph_task_thread_value(ph_task_pe* pe, uint32_t variable) {
   constexpr const char* kCall = "ph_task_thread_value";
   if (pe == nullptr) return nullptr;
   Pe& one = of(pe);
+  if (!is_here(one, kCall)) return nullptr;
   Threads& threads = threads_of(one);
   ThreadVariables& variables = threads.variables();
   if (variable >= variables.count()) {

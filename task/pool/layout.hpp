@@ -90,6 +90,12 @@ inline std::byte* body_of(Message& message) noexcept {
   return reinterpret_cast<std::byte*>(&message + 1);
 }
 
+// Of ph_task_alloc(), and in no queue, as far as its marks tell.
+inline bool is_held(const Message& message) noexcept {
+  const Chunk& chunk = chunk_of(message);
+  return (chunk.mark == Mark::live || chunk.mark == Mark::embedded) && chunk.is_queued == 0;
+}
+
 // The one whose references count: itself, unless it is embedded.
 inline Message& enclosing(Message& message) noexcept {
   const Chunk& chunk = chunk_of(message);

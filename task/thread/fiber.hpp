@@ -59,6 +59,7 @@ class Fiber {
   [[gnu::always_inline]] void enter(ExceptionState& state) noexcept;
   [[gnu::always_inline]] void leave() noexcept;
   [[noreturn]] void finish() noexcept;
+  const std::byte* bottom() const noexcept { return bottom_; }
 
  private:
   // Who has entered: it lies on that stack.

@@ -10,7 +10,8 @@ namespace photon::task {
 
 namespace {
 
-thread_local constinit OverflowWatch* of_thread = nullptr;
+// A handler of signals reads it: in a shared library, the usual way to such a word may allocate.
+[[gnu::tls_model("initial-exec")]] thread_local constinit OverflowWatch* of_thread = nullptr;
 
 void on_fault(int number, siginfo_t* info, void* context);
 
@@ -38,13 +39,19 @@ void fall_through() noexcept {
   sigaction(SIGSEGV, &usual, nullptr);
 }
 
+// A signal that somebody has sent, by raise() or kill(), has no address, and no instruction that
+// would bring it again.
 void on_fault(int number, siginfo_t* info, void* context) {
-  for (const OverflowWatch* watch = of_thread; watch != nullptr; watch = watch->outer())
+  const bool is_sent = info->si_code <= 0;
+  for (const OverflowWatch* watch = of_thread; watch != nullptr && !is_sent; watch = watch->outer())
     if (watch->has_told(info->si_addr)) return fall_through();
   const struct sigaction& before = earlier();
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(number, info, context);
-  if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) return fall_through();
-  before.sa_handler(number);
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    return before.sa_handler(number);
+  if (is_sent && before.sa_handler == SIG_IGN) return;
+  fall_through();
+  if (is_sent) static_cast<void>(::raise(number));  // it is not blocked (SA_NODEFER)
 }
 
 // A line of text, by what a handler of signals may call.

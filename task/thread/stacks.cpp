@@ -29,6 +29,7 @@ Stacks::~Stacks() {
 }
 
 Stack* Stacks::take(std::size_t size_bytes, std::uint32_t owner) noexcept {
+  was_limited_ = false;
   const std::size_t most = size_bytes + kColours * sizeof(Stack);
   Size* size = size_of((most + kPageBytes - 1) / kPageBytes * kPageBytes);
   if (size == nullptr) return nullptr;
@@ -37,7 +38,9 @@ Stack* Stacks::take(std::size_t size_bytes, std::uint32_t owner) noexcept {
     size->free = stack->next;
   else
     stack = make(*size);
-  if (stack != nullptr) stack->slab->owner[stack->index] = owner;
+  if (stack == nullptr) return nullptr;
+  stack->slab->owner[stack->index] = owner;
+  if (limit_ == nullptr) std::memcpy(stack->bottom - sizeof kWatched, &kWatched, sizeof kWatched);
   return stack;
 }
 
@@ -65,6 +68,7 @@ bool Stacks::add_slab(Size& size) noexcept {
   auto* slab = new (std::nothrow) StackSlab{};
   if (slab == nullptr) return false;
   slab->guard_bytes = guard_bytes;
+  slab->lead_bytes = limit_ != nullptr ? 0 : kPageBytes;
   slab->stack_bytes = size.stack_bytes;
   slab->stacks = static_cast<std::uint32_t>(std::clamp(
       kMostSlabBytes / size.stack_bytes, std::size_t{1}, std::size_t{StackSlab::kMostStacks}));
@@ -87,9 +91,13 @@ Stack* Stacks::make(Size& size) noexcept {
   if (size.slab == nullptr || size.slab->made == size.slab->stacks)
     if (!add_slab(size)) return nullptr;
   StackSlab& slab = *size.slab;
-  std::byte* bottom = slab.base + slab.made * slab.stride_bytes() + slab.guard_bytes;
+  std::byte* bottom =
+      slab.base + slab.lead_bytes + slab.made * slab.stride_bytes() + slab.guard_bytes;
   if (limit_ != nullptr) {
-    if (!limit_->take_one()) return nullptr;
+    if (!limit_->take_one()) {
+      was_limited_ = true;
+      return nullptr;
+    }
     if (::mprotect(bottom, slab.stack_bytes, PROT_READ | PROT_WRITE) != 0) {
       limit_->give(1);
       return nullptr;
@@ -98,7 +106,7 @@ Stack* Stacks::make(Size& size) noexcept {
   const std::size_t colour = slab.made % kColours;
   std::byte* head = bottom + slab.stack_bytes - (colour + 1) * sizeof(Stack);
   ++made_;
-  return new (head) Stack{bottom, nullptr, &slab, slab.made++};
+  return new (head) Stack{bottom, nullptr, &slab, slab.made++, {}};
 }
 
 bool Stacks::find_guard(const void* address, std::uint32_t& owner,

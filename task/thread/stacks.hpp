@@ -3,8 +3,11 @@
 //
 //   part of a slab -- take() --> in use -- give() --> free -- take() --> in use
 //
-//   slab:  guard | stack 0 ... its head | guard | stack 1 ... its head | ...
+//   slab:           guard | stack 0 ... its head | guard | stack 1 ... its head | ...
+//   without guards: word | stack 0 ... its head, word | stack 1 ... its head, word | ...
 //
+// The word below a stack has a known value, which an overflow changes. It lies in the page of the
+// head of the next stack, so that it needs no memory of its own.
 // A head stands at the upper end of its stack, where the first frames come right below it, so that
 // one page has both. It stands at a different line of the page for each of 32 neighbours: else the
 // upper ends of all stacks would share a few sets of the caches.
@@ -16,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -54,19 +58,23 @@ class StackLimit {
 
 struct StackSlab;
 
-// The head of a stack.
+// The head of a stack. Where it is the last thing of its part of the slab, its end is the word that
+// the next stack watches.
 struct alignas(64) Stack {
   std::byte* bottom;
   Stack* next;  // of those that are free
   StackSlab* slab;
   std::uint32_t index;  // in its slab
+  std::uint8_t zero[36];
 };
+static_assert(sizeof(Stack) == 64);
 
 struct StackSlab {
   static constexpr std::uint32_t kMostStacks = 64;
 
   StackSlab* next;
   std::byte* base;
+  std::size_t lead_bytes;  // below the first stack, for its word
   std::size_t guard_bytes;
   std::size_t stack_bytes;
   std::uint32_t stacks;              // 64; fewer of very large ones
@@ -74,7 +82,7 @@ struct StackSlab {
   std::uint32_t owner[kMostStacks];  // whoever has the stack: a number that its taker has set
 
   std::size_t stride_bytes() const noexcept { return guard_bytes + stack_bytes; }
-  std::size_t size_bytes() const noexcept { return stacks * stride_bytes(); }
+  std::size_t size_bytes() const noexcept { return lead_bytes + stacks * stride_bytes(); }
 };
 
 class Stacks {
@@ -92,6 +100,15 @@ class Stacks {
 
   // How many have memory.
   std::uint64_t made() const noexcept { return made_; }
+  // The last take() that has found none was refused by the limit, and not by the kernel.
+  bool was_limited() const noexcept { return was_limited_; }
+
+  // Without guards: has whoever uses the stack with this bottom written below it?
+  static bool has_overflowed(const std::byte* bottom) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bottom - sizeof word, sizeof word);
+    return word != kWatched;
+  }
 
   // Whose guard has this address? False: nobody's. Reads memory of this PE alone: for its handler
   // of signals.
@@ -102,6 +119,7 @@ class Stacks {
   static constexpr std::size_t kPageBytes = 4096;
   static constexpr std::size_t kColours = 32;
   static constexpr std::size_t kMostSlabBytes = std::size_t{64} << 20;
+  static constexpr std::uint64_t kWatched = 0x0f1e2d3c'4b5a6978;
 
   // Stacks of one size.
   struct Size {
@@ -118,6 +136,7 @@ class Stacks {
   std::vector<Size> sizes_;
   StackSlab* slabs_ = nullptr;
   std::uint64_t made_ = 0;
+  bool was_limited_ = false;
 };
 
 }  // namespace photon::task

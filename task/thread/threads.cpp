@@ -11,9 +11,9 @@ Thread* Threads::make(const ThreadMaking& making) {
     exceptions_ = &exception_state();
   }
   const std::size_t variables_bytes = variables_.bytes();
-  const std::uint64_t stack_bytes = making.stack_bytes != 0 ? making.stack_bytes : stack_bytes_;
   const std::uint32_t number = table_.take();
-  Stack* stack = stacks_.take(stack_bytes + sizeof(Thread) + variables_bytes, number);
+  Stack* stack =
+      stacks_.take(stack_bytes(making.stack_bytes) + sizeof(Thread) + variables_bytes, number);
   if (stack == nullptr) {
     table_.give(number);
     return nullptr;
@@ -80,6 +80,13 @@ bool Threads::make_ready(Thread& thread) noexcept {
   return true;
 }
 
+// Below its stack is that of another thread, so nothing can go on.
+void Threads::die_of_overflow(const Thread& thread) const noexcept {
+  Machine::die(
+      "PE %u: thread %u has overflowed its stack of %zu bytes: give it more by stack_bytes",
+      pe_.number(), thread.number, thread.stack->slab->stack_bytes);
+}
+
 // Behind what has come. The one that was queued kAhead before it fetches it.
 void Threads::push(Thread& thread) noexcept {
   Thread*& before = queued_[next_queued_++ % kAhead];
@@ -111,6 +118,15 @@ bool Threads::enqueue(Thread& thread) noexcept {
   return true;
 }
 
+// Of a thread that was freed while it was ready. It may still leave its frames, on whose stack this
+// runs then: end() buries it.
+bool Threads::drop_own_token(Thread& thread) noexcept {
+  ++stale_;
+  thread.token = nullptr;
+  if (thread.state == ThreadState::over) bury(thread);
+  return false;
+}
+
 // Of a token from a pool: the thread that is to run now, or null.
 Thread* Threads::find_by(Message& token) noexcept {
   Body body{};
@@ -118,7 +134,7 @@ Thread* Threads::find_by(Message& token) noexcept {
   Thread* thread = table_.find(body.number, body.generation);
   const bool is_own = thread != nullptr && thread->token == &token;
   pe_.pool().free(token);
-  if (thread == nullptr) {
+  if (thread == nullptr || thread->is_freed) {
     ++stale_;
     return nullptr;
   }

@@ -69,7 +69,8 @@ class Threads {
   void join(Thread& self, Thread& other);
   // Would `self` wait for itself?
   static bool is_circle(const Thread& self, const Thread& other) noexcept;
-  // Of one that does not run.
+  // Of one that does not run. A token of it that is queued is stale from now on, also while the
+  // thread leaves its frames.
   void free(Thread& thread) noexcept;
 
   // A token of a PE's own making for a thread of another PE; as Machine::send().
@@ -82,7 +83,12 @@ class Threads {
   bool has_left() const noexcept { return has_left_; }
 
   ThreadVariables& variables() noexcept { return variables_; }
-  StackLimit* limit() noexcept { return limit_; }
+  StackLimit* limit() const noexcept { return limit_; }
+  const Stacks& stacks() const noexcept { return stacks_; }
+  // What a thread gets that asks for so many; 0: as the config says.
+  std::uint64_t stack_bytes(std::uint64_t asked) const noexcept {
+    return asked != 0 ? asked : stack_bytes_;
+  }
   void count(ph_task_thread_counts& counts) const noexcept;
 
  private:
@@ -99,8 +105,10 @@ class Threads {
   [[gnu::always_inline]] void resume(Thread& thread) noexcept;
   [[gnu::always_inline]] static void stop(Thread& self);
   static void leave_frames();  // throws
+  [[noreturn, gnu::cold]] void die_of_overflow(const Thread& thread) const noexcept;
   void push(Thread& thread) noexcept;
   bool enqueue(Thread& thread) noexcept;
+  bool drop_own_token(Thread& thread) noexcept;
   Thread* find_by(Message& token) noexcept;
   void bury(Thread& thread) noexcept;
   void end(Thread& thread) noexcept;
@@ -132,6 +140,8 @@ inline void Threads::resume(Thread& thread) noexcept {
   thread.depth = depth();
   ++switches_;
   thread.fiber.enter(*exceptions_);
+  if (limit_ == nullptr && Stacks::has_overflowed(thread.fiber.bottom())) [[unlikely]]
+    die_of_overflow(thread);
   --pe_.task_depth();
   current_ = outer;
   if (thread.state == ThreadState::over) [[unlikely]]
@@ -169,7 +179,7 @@ inline bool Threads::yield(Thread& self) {
 [[gnu::always_inline]] inline void fetch(const Thread* thread) noexcept {
   constexpr int kLinesAbove = 2;
   constexpr int kLinesBelow = 5;
-  // As a number: null, and what is below a thread, are no objects.
+  // As a number: what is below a thread is no object.
   std::uintptr_t at = reinterpret_cast<std::uintptr_t>(thread) - kLinesBelow * kLineBytes;
   for (int line = -kLinesBelow; line < kLinesAbove; ++line, at += kLineBytes)
     __builtin_prefetch(reinterpret_cast<const void*>(at), 1);
@@ -179,12 +189,9 @@ inline bool Threads::take(Message& token) noexcept {
   Thread* thread = nullptr;
   if (chunk_of(token).mark == Mark::token) [[likely]] {
     thread = &thread_of(token);
-    fetch(thread->later);
-    if (thread->state == ThreadState::over) [[unlikely]] {
-      ++stale_;
-      bury(*thread);
-      return false;
-    }
+    if (thread->later != nullptr) fetch(thread->later);
+    if (thread->is_freed) [[unlikely]]
+      return drop_own_token(*thread);
   } else {
     thread = find_by(token);
     if (thread == nullptr) return false;

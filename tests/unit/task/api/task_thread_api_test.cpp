@@ -1,8 +1,11 @@
 // Bad input of the calls on threads, each with its words; and variables.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstring>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "task/thread/thread_calls.hpp"
@@ -191,7 +194,7 @@ TEST(TaskThread, AStackUnder16KiBIsRefused) {
   });
 }
 
-TEST(TaskThread, AStackUnder16KiBOfTheConfigAndOtherGuardsAreRefused) {
+TEST(TaskThread, AStackOfTheConfigThatIsTooSmallOrTooLargeAndOtherGuardsAreRefused) {
   ph_task_config config{};
   config.size = sizeof config;
   config.stack_bytes = 16383;
@@ -199,6 +202,12 @@ TEST(TaskThread, AStackUnder16KiBOfTheConfigAndOtherGuardsAreRefused) {
   ph_error error{};
   EXPECT_EQ(ph_task_start(&config, &pe, &error), PH_ERR_ARGUMENT);
   EXPECT_NE(std::string(error.text).find("16,384"), std::string::npos) << error.text;
+  for (const std::uint64_t bytes : {(std::uint64_t{1} << 36) + 1, ~std::uint64_t{0}}) {
+    config.stack_bytes = bytes;
+    EXPECT_EQ(ph_task_start(&config, &pe, &error), PH_ERR_ARGUMENT);
+    EXPECT_NE(std::string(error.text).find("stack_bytes is more than 2^36"), std::string::npos)
+        << error.text;
+  }
   config.stack_bytes = 0;
   config.guards = 2;
   EXPECT_EQ(ph_task_start(&config, &pe, &error), PH_ERR_ARGUMENT);
@@ -304,6 +313,56 @@ TEST(TaskThread, EachHasItsOwnVariables) {
     EXPECT_TRUE(says(pe, "the variables of a thread have at most 1048576"));
     EXPECT_EQ(ph_task_thread_value(pe, 2), nullptr);
     EXPECT_TRUE(says(pe, "there is no variable 2: 2 are registered"));
+  });
+}
+
+// The address space of the process is too small for the stack, and mappings are left.
+TEST(TaskThread, WhatTheKernelRefusesIsNotLaidToTheLimitOfMappings) {
+  with_one_pe([](ph_task_pe* pe) {
+    ThreadBody body = [](ph_task_pe*) {};
+    ph_task_thread_args args = args_of(body);
+    args.stack_bytes = std::uint64_t{1} << 36;
+    ph_task_thread thread{};
+    unsigned long long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    rlimit now = before;
+    now.rlim_cur = pages * 4096 + (rlim_t{1} << 35);
+    if (now.rlim_cur > before.rlim_max) GTEST_SKIP() << "address space is limited already";
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &now), 0);
+    EXPECT_EQ(ph_task_thread_create(pe, &args, &thread), PH_ERR_MEMORY);
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    EXPECT_TRUE(says(pe, "the kernel has refused the memory of a stack of 68719476736 bytes"));
+    EXPECT_EQ(words_of(pe).find("vm.max_map_count"), std::string::npos);
+  });
+}
+
+TEST(TaskThread, CallsOfAThreadThatIsNoPesAreRefused) {
+  with_one_pe([](ph_task_pe* pe) {
+    ThreadBody body = [](ph_task_pe* own) { ph_task_thread_suspend(own); };
+    const ph_task_thread thread = begin(pe, body);
+    run_all(pe);
+    std::thread([&] {
+      const ph_task_thread_args args = args_of(body);
+      ph_task_thread other{};
+      std::uint32_t variable = 0;
+      EXPECT_EQ(ph_task_thread_create(pe, &args, &other), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_thread_self(pe).generation, 0u);
+      EXPECT_EQ(ph_task_thread_suspend(pe), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_thread_yield(pe), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_thread_awaken(pe, thread), PH_ERR_STATE);
+      EXPECT_TRUE(says(pe, "ph_task_thread_awaken: this thread is not that of PE 0"));
+      EXPECT_EQ(ph_task_thread_join(pe, thread), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_thread_free(pe, thread), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_thread_strategy(pe, thread, nullptr), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_thread_variable(pe, 8, &variable), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_thread_value(pe, 0), nullptr);
+      EXPECT_TRUE(says(pe, "ph_task_thread_value: this thread is not that of PE 0"));
+    }).join();
+    EXPECT_EQ(threads_of_pe(pe).threads, 1u);
+    EXPECT_EQ(ph_task_thread_awaken(pe, thread), PH_OK);
+    run_all(pe);
   });
 }
 

@@ -59,6 +59,60 @@ TEST(TaskThread, AnotherFaultGoesToTheEarlierHandler) {
   EXPECT_EXIT(raise_in_a_thread(), testing::ExitedWithCode(3), "the program's own handler");
 }
 
+// Nobody has handled it before; `disposition` is SIG_DFL or SIG_IGN.
+void send_a_signal(void (*disposition)(int)) {
+  struct sigaction earlier = {};
+  earlier.sa_handler = disposition;
+  sigaction(SIGSEGV, &earlier, nullptr);
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    ThreadBody body = [](ph_task_pe*) { raise(SIGSEGV); };
+    begin(pe, body);
+    run_all(pe);
+    std::fputs("it went on\n", stderr);
+    std::_Exit(4);
+  });
+}
+
+TEST(TaskThread, ASignalThatSomebodySendsEndsTheProcessUnlessItIsIgnored) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(send_a_signal(SIG_DFL), testing::KilledBySignal(SIGSEGV), "");
+  EXPECT_EXIT(send_a_signal(SIG_IGN), testing::ExitedWithCode(4), "it went on");
+}
+
+// Without guards: it writes into the stack of its neighbour and yields. (The whole of the frame is
+// written, so that the word is, too.)
+[[gnu::noinline]] void write_below_the_stack(ph_task_pe* pe) {
+  char frame[24 << 10];
+  std::memset(frame, 1, sizeof frame);
+  asm volatile("" : : "r"(frame) : "memory");
+  ph_task_thread_yield(pe);
+  asm volatile("" : : "r"(frame) : "memory");
+}
+
+void overflow_without_guards() {
+  TaskJob job(1, 1);
+  job.settings().guards = PH_TASK_GUARDS_OFF;
+  job.settings().stack_bytes = 16384;
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    ThreadBody good = [](ph_task_pe* own) { ph_task_thread_suspend(own); };
+    begin(pe, good);
+    begin(pe, good);
+    run_all(pe);
+    ThreadBody bad = [](ph_task_pe* own) { write_below_the_stack(own); };
+    begin(pe, bad);
+    run_all(pe);
+    std::_Exit(4);
+  });
+}
+
+TEST(TaskThread, AnOverflowWithoutGuardsNamesTheThreadAtItsNextSwitch) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(overflow_without_guards(), testing::KilledBySignal(SIGABRT),
+              "PE 0: thread 2 has overflowed its stack of [0-9]+ bytes: give it more by "
+              "stack_bytes");
+}
+
 TEST(TaskOverflow, a_thread_gets_its_signal_stack_back_as_it_was) {
   std::thread([] {
     stack_t none = {};

@@ -93,5 +93,36 @@ TEST(TaskStacks, the_limit_is_that_of_the_kernel) {
   EXPECT_GT(StackLimit::mappings_of_kernel(), StackLimit::kLeftMappings);
 }
 
+// All bytes of a stack are its own, and the first one below it is not.
+TEST(TaskStacks, without_guards_the_word_below_a_stack_tells_of_an_overflow) {
+  Stacks stacks(nullptr);
+  std::vector<Stack*> taken;
+  for (std::uint32_t i = 0; i < 100; ++i) taken.push_back(stacks.take(kStackBytes, i));
+  for (Stack* stack : taken)
+    std::memset(stack->bottom, 1,
+                static_cast<std::size_t>(reinterpret_cast<std::byte*>(stack) - stack->bottom));
+  for (const Stack* stack : taken) EXPECT_FALSE(Stacks::has_overflowed(stack->bottom));
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    std::memset(taken[i]->bottom - 1, 1, 1);
+    for (std::uint32_t other = 0; other < 100; ++other)
+      EXPECT_EQ(Stacks::has_overflowed(taken[other]->bottom), other == i) << i;
+    stacks.give(*taken[i]);
+    EXPECT_EQ(stacks.take(kStackBytes, i), taken[i]) << "the word is set again";
+  }
+}
+
+TEST(TaskStacks, say_whether_the_limit_or_the_kernel_has_refused_one) {
+  StackLimit limit(StackLimit::kLeftMappings + 2);
+  Stacks stacks(&limit);
+  constexpr std::size_t kTooMany = std::size_t{1} << 47;  // more than a process has addresses
+  EXPECT_EQ(stacks.take(kTooMany, 0), nullptr);
+  EXPECT_FALSE(stacks.was_limited());
+  EXPECT_NE(stacks.take(kStackBytes, 0), nullptr);
+  EXPECT_EQ(stacks.take(kStackBytes, 0), nullptr);
+  EXPECT_TRUE(stacks.was_limited());
+  EXPECT_EQ(stacks.take(kTooMany, 0), nullptr);
+  EXPECT_FALSE(stacks.was_limited());
+}
+
 }  // namespace
 }  // namespace photon::task::test

@@ -175,5 +175,49 @@ TEST(TaskThread, a_priority_counts_when_another_pe_awakens_too) {
   });
 }
 
+// Runs all there is, where it is destroyed.
+struct RunsAll {
+  explicit RunsAll(ph_task_pe* own) : pe(own) {}
+  ~RunsAll() { run_all(pe); }
+  RunsAll(const RunsAll&) = delete;
+  RunsAll& operator=(const RunsAll&) = delete;
+  ph_task_pe* pe;
+};
+
+// The token of a thread that was freed while it was ready has its turn on that thread's own stack.
+// It is in the thread, or of the pool, where the priority has more than 64 bits.
+TEST(TaskThread, one_that_was_freed_while_it_was_ready_is_not_entered_in_its_destructors) {
+  const std::uint32_t words[3] = {1, 2, 3};
+  const ph_task_priority priority{PH_TASK_BITS_FIFO, 96, words};
+  for (const ph_task_priority* turn : {static_cast<const ph_task_priority*>(nullptr), &priority}) {
+    TaskJob job(1, 1);
+    job.run([turn](ph_task_pe* pe, const ph_task_place&) {
+      int begun = 0;
+      int others = 0;
+      ThreadBody yields = [&](ph_task_pe* own) {
+        ++begun;
+        const RunsAll runs(own);
+        ph_task_thread_yield(own);
+        ADD_FAILURE() << "it was freed";
+      };
+      ThreadBody counts = [&](ph_task_pe*) { ++others; };
+      const ph_task_thread thread = make_thread(pe, yields);
+      ASSERT_EQ(ph_task_thread_strategy(pe, thread, turn), PH_OK);
+      ASSERT_EQ(ph_task_thread_awaken(pe, thread), PH_OK);
+      ASSERT_EQ(ph_task_run(pe, 1, nullptr), PH_OK);
+      begin(pe, counts);
+      EXPECT_EQ(ph_task_thread_free(pe, thread), PH_OK);
+      EXPECT_EQ(begun, 1);
+      EXPECT_EQ(others, 1) << "it has run in the destructor";
+      EXPECT_EQ(threads_of_pe(pe).threads, 0u);
+      EXPECT_EQ(threads_of_pe(pe).stale_tokens, 1u);
+      begin(pe, counts);  // on the stack that was given back
+      run_all(pe);
+      EXPECT_EQ(others, 2);
+      EXPECT_EQ(threads_of_pe(pe).stacks, 2u);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace photon::task::test
