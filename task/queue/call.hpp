@@ -7,6 +7,10 @@
 
 namespace photon::task {
 
+// Names of timers and of functions of conditions have so many bits; the calls of the program put
+// the rank of the PE above them.
+inline constexpr unsigned kNameWidth = 56;
+
 struct Call {
   void (*function)(ph_task_pe* pe, void* user);
   void* user;

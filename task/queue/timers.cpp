@@ -26,7 +26,7 @@ std::uint32_t Timers::take_slot() {
 void Timers::free_slot(std::uint32_t number) noexcept {
   Slot& slot = slots_[number];
   slot.call = {};
-  if (++slot.generation == 0) return;
+  if (slot.generation++ == kLastGeneration) return;
   slot.place = free_;
   free_ = number;
 }

@@ -8,7 +8,7 @@
 // The heap is binary. Of equal times the one that was armed first is due first.
 // Invariant: no entry comes before its parent, and slots_[entry.slot].place is where that entry
 // stands. A name holds slot and generation, so that of an earlier timer names none; a slot whose
-// generation would wrap is not used again.
+// generation would wrap is not used again. The bits above kNameWidth are 0.
 // Owner: one PE, whose thread makes every call.
 #pragma once
 
@@ -59,6 +59,7 @@ class Timers {
     Call call{};
   };
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kLastGeneration = (std::uint32_t{1} << (kNameWidth - 32)) - 1;
 
   static bool is_before(const Entry& one, const Entry& other) noexcept {
     return one.at_ns != other.at_ns ? one.at_ns < other.at_ns : one.turn < other.turn;

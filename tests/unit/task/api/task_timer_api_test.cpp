@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <thread>
 
 #include "task/task_job.hpp"
 
@@ -245,6 +246,47 @@ TEST(TaskCondition, of_each_loop_is_called_at_each_look_until_it_is_cancelled) {
     ASSERT_EQ(ph_task_when(pe, PH_TASK_EACH_LOOP, run_due, &loop, &name), PH_OK);
     for (int round = 0; round < 10; ++round) ASSERT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
     EXPECT_EQ(calls, 4);
+  });
+}
+
+// Each PE arms the same ones, in the same order.
+TEST(TaskTimer, and_function_of_a_condition_are_not_cancelled_by_another_pe) {
+  std::array<std::uint64_t, 2> timers{};
+  std::array<std::uint64_t, 2> calls{};
+  TaskJob job(1, 2);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    Due never = [](ph_task_pe*) { ADD_FAILURE() << "its time does not come"; };
+    Due nothing = [](ph_task_pe*) {};
+    ASSERT_EQ(ph_task_after(pe, ~std::uint64_t{0}, run_due, &never, &timers[place.rank]), PH_OK);
+    ASSERT_EQ(ph_task_when(pe, PH_TASK_BEGIN_IDLE, run_due, &nothing, &calls[place.rank]), PH_OK);
+    ASSERT_EQ(ph_task_node_barrier(pe), PH_OK);
+    const std::uint32_t other = 1 - place.rank;
+    EXPECT_EQ(ph_task_cancel(pe, timers[other]), PH_ERR_NOT_FOUND);
+    EXPECT_EQ(ph_task_cancel_when(pe, calls[other]), PH_ERR_NOT_FOUND);
+    EXPECT_EQ(ph_task_cancel(pe, timers[place.rank]), PH_OK);
+    EXPECT_EQ(ph_task_cancel_when(pe, calls[place.rank]), PH_OK);
+    ASSERT_EQ(ph_task_node_barrier(pe), PH_OK);
+  });
+}
+
+TEST(TaskTimer, calls_of_a_thread_that_is_no_pes_are_refused) {
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    Due none = [](ph_task_pe*) { ADD_FAILURE() << "it was refused"; };
+    std::uint64_t own = 0;
+    ASSERT_EQ(ph_task_after(pe, ~std::uint64_t{0}, run_due, &none, &own), PH_OK);
+    std::thread([&] {
+      EXPECT_EQ(ph_task_after(pe, 0, run_due, &none, nullptr), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_every(pe, 1, run_due, &none, nullptr), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_cancel(pe, own), PH_ERR_STATE);
+      EXPECT_EQ(words_of(pe),
+                "ph_task_cancel: this thread is not that of PE 0: make the call there, or send a "
+                "message from a PE");
+      EXPECT_EQ(ph_task_when(pe, PH_TASK_EACH_LOOP, run_due, &none, nullptr), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_cancel_when(pe, 4), PH_ERR_STATE);
+    }).join();
+    EXPECT_EQ(ph_task_cancel(pe, own), PH_OK);
+    ASSERT_EQ(ph_task_run(pe, 0, nullptr), PH_OK);
   });
 }
 

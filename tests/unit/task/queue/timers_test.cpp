@@ -112,5 +112,18 @@ TEST(TaskTimers, a_random_mixture_is_as_a_sorted_list) {
   }
 }
 
+TEST(TaskTimers, names_leave_the_upper_bits_to_their_caller_however_often_a_slot_is_used) {
+  Timers timers;
+  std::uint64_t first = timers.arm(1, 0, call_of(1));
+  std::uint64_t most = 0;
+  for (std::uint64_t i = 0; i < photon::test::rounds(100'000, 1'000); ++i) {
+    ASSERT_TRUE(timers.cancel(first));
+    ASSERT_FALSE(timers.cancel(first));
+    first = timers.arm(1, 0, call_of(1));
+    most = std::max(most, first);
+  }
+  EXPECT_EQ(most >> kNameWidth, 0u);
+}
+
 }  // namespace
 }  // namespace photon::task
