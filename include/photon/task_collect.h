@@ -164,7 +164,7 @@ typedef struct ph_task_lock ph_task_lock;
  */
 PH_API ph_status ph_task_lock_create(ph_task_pe *pe, ph_task_lock **lock);
 
-/** Status: PH_ERR_STATE: a PE has it; PH_ERR_ARGUMENT: there is no such lock. */
+/** Status: PH_ERR_STATE: a PE has it, or waits for it; PH_ERR_ARGUMENT: there is no such lock. */
 PH_API ph_status ph_task_lock_destroy(ph_task_pe *pe, ph_task_lock *lock);
 
 /**

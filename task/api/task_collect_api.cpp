@@ -8,6 +8,7 @@
 
 using photon::task::collect_of;
 using photon::task::is_held;
+using photon::task::is_here;
 using photon::task::Lock;
 using photon::task::Message;
 using photon::task::of;
@@ -51,6 +52,7 @@ ph_status contribute(Pe& pe, const char* call, const ph_task_reduction& args,
 
 ph_status reduce(Pe& pe, const char* call, ph_task_message* message, const ph_task_reduction* args,
                  Scope scope) noexcept {
+  if (!is_here(pe, call)) return PH_ERR_STATE;
   if (!is_held(message)) return refuse(pe, call, message);
   const ph_status status = check(pe, call, args);
   return status != PH_OK ? status : contribute(pe, call, *args, {scope, 0, of(message)});
@@ -76,6 +78,7 @@ ph_status ph_task_reduce_struct(ph_task_pe* pe, const ph_task_structure* structu
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   constexpr const char* kCall = "ph_task_reduce_struct";
   Pe& one = of(pe);
+  if (!is_here(one, kCall)) return PH_ERR_STATE;
   if (structure == nullptr || structure->data == nullptr || structure->size_bytes == 0)
     return one.fail(PH_ERR_ARGUMENT, "%s: the structure or its data is null, or it has no bytes",
                     kCall);
@@ -92,6 +95,7 @@ ph_status ph_task_reduce_struct(ph_task_pe* pe, const ph_task_structure* structu
 
 ph_status ph_task_node_barrier(ph_task_pe* pe) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
+  if (!is_here(of(pe), "ph_task_node_barrier")) return PH_ERR_STATE;
   of(pe).shared().crew->meet(of(pe));
   return PH_OK;
 }
@@ -99,6 +103,7 @@ ph_status ph_task_node_barrier(ph_task_pe* pe) {
 ph_status ph_task_barrier(ph_task_pe* pe) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_barrier")) return PH_ERR_STATE;
   const ph_status status = one.shared().crew->barrier(one);
   if (status == PH_OK) return status;
   return one.fail(status, "ph_task_barrier: not all processes have come: %s",
@@ -108,6 +113,7 @@ ph_status ph_task_barrier(ph_task_pe* pe) {
 ph_status ph_task_lock_create(ph_task_pe* pe, ph_task_lock** lock) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_lock_create")) return PH_ERR_STATE;
   if (lock == nullptr) return one.fail(PH_ERR_ARGUMENT, "ph_task_lock_create: lock is null");
   *lock = nullptr;
   try {
@@ -121,9 +127,12 @@ ph_status ph_task_lock_create(ph_task_pe* pe, ph_task_lock** lock) {
 ph_status ph_task_lock_destroy(ph_task_pe* pe, ph_task_lock* lock) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_lock_destroy")) return PH_ERR_STATE;
   const ph_status status = collect_of(one).shared.locks.destroy(reinterpret_cast<Lock*>(lock));
   if (status == PH_ERR_STATE)
-    return one.fail(status, "ph_task_lock_destroy: a PE has the lock: release it before");
+    return one.fail(status,
+                    "ph_task_lock_destroy: a PE has the lock or waits for it: destroy it when all "
+                    "have given it back");
   if (status != PH_OK)
     return one.fail(status, "ph_task_lock_destroy: there is no such lock in this process");
   return PH_OK;
@@ -132,6 +141,7 @@ ph_status ph_task_lock_destroy(ph_task_pe* pe, ph_task_lock* lock) {
 ph_status ph_task_lock_acquire(ph_task_pe* pe, ph_task_lock* lock) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_lock_acquire")) return PH_ERR_STATE;
   if (lock == nullptr) return one.fail(PH_ERR_ARGUMENT, "ph_task_lock_acquire: lock is null");
   if (of(lock).acquire(one.rank()) == PH_OK) return PH_OK;
   return one.fail(PH_ERR_STATE,
@@ -142,6 +152,7 @@ ph_status ph_task_lock_acquire(ph_task_pe* pe, ph_task_lock* lock) {
 ph_status ph_task_lock_try(ph_task_pe* pe, ph_task_lock* lock) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_lock_try")) return PH_ERR_STATE;
   if (lock == nullptr) return one.fail(PH_ERR_ARGUMENT, "ph_task_lock_try: lock is null");
   const ph_status status = of(lock).try_acquire(one.rank());
   if (status != PH_ERR_STATE) return status;
@@ -151,6 +162,7 @@ ph_status ph_task_lock_try(ph_task_pe* pe, ph_task_lock* lock) {
 ph_status ph_task_lock_release(ph_task_pe* pe, ph_task_lock* lock) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_lock_release")) return PH_ERR_STATE;
   if (lock == nullptr) return one.fail(PH_ERR_ARGUMENT, "ph_task_lock_release: lock is null");
   if (of(lock).release(one.rank()) == PH_OK) return PH_OK;
   return one.fail(PH_ERR_STATE, "ph_task_lock_release: PE %u does not have this lock",
@@ -160,6 +172,7 @@ ph_status ph_task_lock_release(ph_task_pe* pe, ph_task_lock* lock) {
 ph_status ph_task_quiesce(ph_task_pe* pe, uint32_t handler) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_quiesce")) return PH_ERR_STATE;
   if (handler >= one.handlers().size())
     return one.fail(PH_ERR_ARGUMENT,
                     "ph_task_quiesce: there is no handler %u: %zu are registered here", handler,

@@ -7,7 +7,9 @@ namespace photon::task {
 ph_status Lock::acquire(std::uint32_t rank) noexcept {
   std::unique_lock guard(mutex_);
   if (holder_ == rank) return PH_ERR_STATE;
+  ++waiters_;
   freed_.wait(guard, [this] { return holder_ == kNobody; });
+  --waiters_;
   holder_ = rank;
   return PH_OK;
 }
@@ -29,9 +31,14 @@ ph_status Lock::release(std::uint32_t rank) noexcept {
   return PH_OK;
 }
 
-bool Lock::is_free() noexcept {
+bool Lock::is_unused() noexcept {
   const std::scoped_lock guard(mutex_);
-  return holder_ == kNobody;
+  return holder_ == kNobody && waiters_ == 0;
+}
+
+std::uint32_t Lock::waiters() noexcept {
+  const std::scoped_lock guard(mutex_);
+  return waiters_;
 }
 
 Lock* Locks::create() {
@@ -44,7 +51,7 @@ ph_status Locks::destroy(const Lock* lock) noexcept {
   const std::scoped_lock guard(mutex_);
   const auto found = std::ranges::find(all_, lock, &std::unique_ptr<Lock>::get);
   if (found == all_.end()) return PH_ERR_ARGUMENT;
-  if (!(*found)->is_free()) return PH_ERR_STATE;
+  if (!(*found)->is_unused()) return PH_ERR_STATE;
   std::swap(*found, all_.back());
   all_.pop_back();
   return PH_OK;

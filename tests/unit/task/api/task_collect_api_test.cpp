@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <string>
+#include <thread>
 
 #include "task/task_job.hpp"
 
@@ -158,6 +159,37 @@ TEST(TaskCollectApi, quiescence_needs_a_handler_that_is_registered) {
     EXPECT_EQ(ph_task_quiesce(nullptr, 0), PH_ERR_ARGUMENT);
     EXPECT_EQ(ph_task_quiesce(pe, 0), PH_ERR_ARGUMENT);
     EXPECT_NE(words_of(pe).find("there is no handler 0: 0 are registered here"), std::string::npos);
+  });
+}
+
+TEST(TaskCollectApi, calls_of_a_thread_that_is_no_pes_are_refused) {
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    ph_task_message* message = make(pe, 0, 0);
+    ph_task_lock* lock = nullptr;
+    ASSERT_EQ(ph_task_lock_create(pe, &lock), PH_OK);
+    std::thread([&] {
+      const ph_task_reduction args{sizeof args, first, nullptr, 0, 0, 0};
+      const std::uint64_t data = 0;
+      const ph_task_structure structure{&data, 8, 0};
+      ph_task_lock* other = nullptr;
+      EXPECT_EQ(ph_task_reduce(pe, message, &args), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_reduce_node(pe, message, &args), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_reduce_struct(pe, &structure, &args), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_barrier(pe), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_node_barrier(pe), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_lock_create(pe, &other), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_lock_acquire(pe, lock), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_lock_try(pe, lock), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_lock_release(pe, lock), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_lock_destroy(pe, lock), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_quiesce(pe, 0), PH_ERR_STATE);
+      EXPECT_NE(words_of(pe).find("ph_task_quiesce: this thread is not that of PE 0"),
+                std::string::npos)
+          << words_of(pe);
+    }).join();
+    EXPECT_EQ(ph_task_free(pe, message), PH_OK) << "it was ours all the time";
+    EXPECT_EQ(ph_task_lock_destroy(pe, lock), PH_OK) << "nobody has it";
   });
 }
 

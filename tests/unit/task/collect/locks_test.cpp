@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -44,6 +45,27 @@ TEST(TaskLocks, who_waits_goes_on_when_it_is_free_and_nothing_is_lost_between) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(sum, 3 * rounds);
+}
+
+// Between the release and the turn of who waits the lock has no holder.
+TEST(TaskLocks, one_that_somebody_waits_for_is_not_destroyed) {
+  for (std::uint64_t round = 0; round < photon::test::rounds(200, 20); ++round) {
+    Locks locks;
+    Lock& lock = *locks.create();
+    ASSERT_EQ(lock.acquire(1), PH_OK);
+    std::atomic<bool> may_leave{false};
+    std::thread waiter([&] {
+      ASSERT_EQ(lock.acquire(2), PH_OK);
+      while (!may_leave) std::this_thread::yield();
+      ASSERT_EQ(lock.release(2), PH_OK);
+    });
+    while (lock.waiters() == 0) std::this_thread::yield();
+    ASSERT_EQ(lock.release(1), PH_OK);
+    EXPECT_EQ(locks.destroy(&lock), PH_ERR_STATE);
+    may_leave = true;
+    waiter.join();
+    EXPECT_EQ(locks.destroy(&lock), PH_OK);
+  }
 }
 
 }  // namespace
