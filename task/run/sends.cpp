@@ -152,8 +152,8 @@ ph_status send_of_kind(Pe& pe, Kind kind, std::uint32_t to, Message& message) no
   message.wire.kind = kind;
   const std::uint32_t rank = to - shared.process * shared.pes;
   if (rank >= shared.pes) return pe.machine().send(message, to / shared.pes);
+  pe.balance().created += kind == Kind::wave ? 0 : 1;  // before anybody can have processed it
   push_to(pe, rank, message);
-  pe.balance().created += kind == Kind::wave ? 0 : 1;
   return PH_OK;
 }
 
