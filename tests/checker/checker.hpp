@@ -52,6 +52,8 @@ struct Options {
   bool stale_loads = false;
   bool reduce = true;  // false: offer every move there is; slow, to test the reductions
   Weakening weaken = {};
+  // The search begins again: what finally() has noted so far does not count.
+  std::function<void()> begins_again = {};
 };
 
 struct Result {

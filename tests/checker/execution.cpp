@@ -102,6 +102,7 @@ std::uint64_t Execution::perform_directly(const Operation& op) {
   if (op.location == kNoLocation) return 0;  // a fence
   std::uint64_t& value = values_[op.location];
   const std::uint64_t found = value;
+  if (has_ended_ && reads(op.kind)) read_at_end_.push_back(op.location);
   if (op.kind == OpKind::store || op.kind == OpKind::cell_set) value = op.operand;
   if (op.kind == OpKind::event_write) value += op.operand;
   if (op.kind == OpKind::event_read) value = 0;
@@ -163,6 +164,7 @@ void Execution::fiber_main() {
 std::string Execution::finish(const std::vector<std::uint64_t>& values) {
   const Scope scope(this);
   values_ = values;
+  has_ended_ = true;
   if (stage_.finally_) stage_.finally_();
   return failure_ == nullptr ? "" : failure_;
 }

@@ -57,6 +57,8 @@ class Execution {
   Operation resume(const Past& last);
   std::string finish(const std::vector<std::uint64_t>& values);  // what failed, or ""
 
+  const std::vector<LocationId>& read_at_end() const { return read_at_end_; }  // by finish()
+
   unsigned threads_count() const { return static_cast<unsigned>(stage_.threads_.size()); }
   const std::string& thread_name(unsigned thread) const { return stage_.threads_[thread].first; }
   const std::vector<LocationInfo>& locations() const { return locations_; }
@@ -75,6 +77,8 @@ class Execution {
   std::string group_ = "location";
   unsigned group_begin_ = 0;
   const char* failure_ = nullptr;
+  bool has_ended_ = false;
+  std::vector<LocationId> read_at_end_;
 
   Fiber fiber_;
   bool in_fiber_ = false;

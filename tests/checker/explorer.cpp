@@ -40,7 +40,7 @@ class Explorer {
   Explorer(Program& program, const Options& options)
       : program_(program), options_(options), model_(program, options) {}
 
-  // No value: a heavy barrier turned up, explore again.
+  // False: something turned up too late (Model::must_restart()), explore again.
   bool run(Result& result);
 
  private:
@@ -148,6 +148,7 @@ Result explore(const Options& options, const Scenario& scenario) {
     Result result;
     Explorer explorer(program, options);
     if (explorer.run(result)) return result;
+    if (options.begins_again) options.begins_again();
   }
 }
 

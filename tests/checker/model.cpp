@@ -9,7 +9,8 @@ Model::Model(Program& program, const Options& options)
       options_(options),
       plain_cells_(options.detect_races),
       eager_stores_(options.reduce && !program.has_heavy_barrier()),
-      has_fences_(expects_fences()) {
+      has_fences_(expects_fences()),
+      dropped_(program.locations().size()) {
   for (const LocationInfo& location : program.locations())
     track_clocks_ = track_clocks_ || (plain_cells_ && location.kind == LocationKind::cell);
 }
@@ -51,7 +52,24 @@ bool Model::is_eager(const Operation& op) const {
   if (op.kind == OpKind::failure) return true;
   if (op.kind == OpKind::cell_get || op.kind == OpKind::cell_set)
     return plain_cells_ && options_.reduce;
+  if (is_dropped(op)) return true;
   return op.kind == OpKind::store && op.order != std::memory_order_seq_cst && eager_stores_;
+}
+
+bool Model::is_dropped(const Operation& op) const {
+  return options_.reduce && op.kind == OpKind::store && op.order == std::memory_order_relaxed &&
+         !program_.is_read(op.location);
+}
+
+bool Model::has_dropped_too_much() {
+  if (readers_looked_at_ == program_.read_locations()) return false;
+  readers_looked_at_ = program_.read_locations();
+  for (LocationId id = 0; id < dropped_.size(); ++id)
+    if (dropped_[id] && program_.is_read(id)) {
+      readers_looked_at_ = 0;  // so it is, whenever it is asked
+      return true;
+    }
+  return false;
 }
 
 void Model::add_thread_moves(const Draft& draft, unsigned thread, std::vector<Move>& moves) const {
@@ -154,7 +172,12 @@ std::string Model::perform(Draft& draft, const Move& move) {
       }
       [[fallthrough]];
     case OpKind::load: result = memory.load(move.thread, op, move.target); break;
-    case OpKind::store: memory.store(move.thread, op); break;
+    case OpKind::store:
+      if (is_dropped(op))
+        dropped_[op.location] = true;
+      else
+        memory.store(move.thread, op);
+      break;
     case OpKind::exchange:
     case OpKind::compare_exchange:
     case OpKind::fetch_add: result = memory.modify(move.thread, op); break;

@@ -3,6 +3,7 @@
 // Moves are reduced without losing an outcome:
 //   - A move that commutes with everything others can do (storing into the own buffer, touching a
 //     race-free cell) is the only one offered.
+//   - A relaxed store to a location that nobody reads does nothing, at once.
 //   - A buffered store leaves only if somebody could tell: another thread is about to access the
 //     location, or another buffer holds a store to it. Otherwise leaving later is the same.
 // Owner: explore().
@@ -47,10 +48,11 @@ class Model {
   std::string judge_end(const State& state);
 
   // Eager stores are unsound if heavy barriers occur (a barrier can tell whether a store was made
-  // yet), and without fences less is tracked. True if one of these turned up too late: explore
-  // again, it is known now.
-  bool must_restart() const {
-    return (eager_stores_ && program_.has_heavy_barrier()) || (!has_fences_ && expects_fences());
+  // yet), without fences less is tracked, and stores to a location that nobody reads are dropped.
+  // True if a barrier, a fence or a reader turned up too late: explore again, it is known now.
+  bool must_restart() {
+    return (eager_stores_ && program_.has_heavy_barrier()) || (!has_fences_ && expects_fences()) ||
+           has_dropped_too_much();
   }
 
   Draft look(const State& state) { return {store_, state, program_.threads_count()}; }
@@ -65,6 +67,8 @@ class Model {
     return program_.has_fence() || (options_.stale_loads && program_.has_heavy_barrier());
   }
   bool is_eager(const Operation& op) const;
+  bool is_dropped(const Operation& op) const;
+  bool has_dropped_too_much();
   bool may_step(const Draft& draft, unsigned thread) const;
   bool saw_change(const Draft& draft, unsigned thread) const;
   bool accesses(const Draft& draft, unsigned thread, LocationId location) const;
@@ -84,6 +88,8 @@ class Model {
   bool track_clocks_ = false;
   bool eager_stores_ = false;
   bool has_fences_ = false;
+  std::vector<bool> dropped_;       // locations with a store that was dropped
+  unsigned readers_looked_at_ = 0;  // program_.read_locations() when they were compared with it
 };
 
 }  // namespace photon::checker

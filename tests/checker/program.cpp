@@ -7,6 +7,7 @@ namespace photon::checker {
 Program::Program(const Scenario& scenario, const Weakening& weaken)
     : scenario_(scenario), weaken_(weaken), sample_(std::make_unique<Execution>(scenario, weaken)) {
   live_.resize(threads_count());
+  is_read_.resize(locations().size());
   for (unsigned thread = 0; thread < threads_count(); ++thread) {
     const auto id = static_cast<NodeId>(nodes_.size());
     nodes_.push_back({.thread = thread});
@@ -39,6 +40,7 @@ void Program::expand(NodeId id) {
   live.at = id;
   if (node.op.kind == OpKind::heavy_barrier) has_heavy_barrier_ = true;
   if (is_fence(node.op.kind)) has_fence_ = true;
+  if (reads(node.op.kind)) note_read(node.op.location);
   if (node.op.kind == OpKind::relax || node.op.kind == OpKind::retry) find_watched(id);
 }
 
@@ -67,7 +69,15 @@ std::string Program::finish(const std::vector<NodeId>& ends,
   Execution execution(scenario_, weaken_);
   for (unsigned thread = 0; thread < threads_count(); ++thread)
     execution.run(thread, roots_[thread], history(ends[thread]));
-  return execution.finish(values);
+  std::string failure = execution.finish(values);
+  for (const LocationId location : execution.read_at_end()) note_read(location);
+  return failure;
+}
+
+void Program::note_read(LocationId location) {
+  if (is_read_[location]) return;
+  is_read_[location] = true;
+  ++read_locations_;
 }
 
 }  // namespace photon::checker

@@ -42,6 +42,8 @@ class Program {
   // Among what was seen so far. Fences: full ones, and system calls.
   bool has_heavy_barrier() const { return has_heavy_barrier_; }
   bool has_fence() const { return has_fence_; }
+  bool is_read(LocationId location) const { return is_read_[location]; }
+  unsigned read_locations() const { return read_locations_; }  // how many
 
   NodeId root(unsigned thread) const { return roots_[thread]; }
   const Node& node(NodeId id) const { return nodes_[id]; }
@@ -59,6 +61,7 @@ class Program {
   void expand(NodeId id);
   std::vector<Past> history(NodeId id) const;
   void find_watched(NodeId id);
+  void note_read(LocationId location);
 
   const Scenario& scenario_;
   const Weakening& weaken_;
@@ -68,6 +71,8 @@ class Program {
   std::deque<Node> nodes_;  // references stay valid
   bool has_heavy_barrier_ = false;
   bool has_fence_ = false;
+  std::vector<bool> is_read_;
+  unsigned read_locations_ = 0;
 };
 
 }  // namespace photon::checker
