@@ -1,9 +1,12 @@
 // One PE in each process of the job, over the job's context. All ranks make one; it ends with the
-// question.
+// question. After a failure of this rank it is left as it is: the others are not told of it before
+// the process ends, and the end would wait for them.
 // Owner: the question.
 #pragma once
 
 #include <photon/task.h>
+
+#include <exception>
 
 #include "failure.hpp"
 #include "job.hpp"
@@ -19,7 +22,9 @@ class TaskPe {
     ph_error error{};
     if (ph_task_start(&config, &pe_, &error) != PH_OK) throw Failure(error.text);
   }
-  ~TaskPe() { static_cast<void>(ph_task_end(pe_)); }
+  ~TaskPe() {
+    if (std::uncaught_exceptions() == exceptions_) static_cast<void>(ph_task_end(pe_));
+  }
   TaskPe(const TaskPe&) = delete;
   TaskPe& operator=(const TaskPe&) = delete;
 
@@ -35,6 +40,7 @@ class TaskPe {
 
  private:
   ph_task_pe* pe_ = nullptr;
+  const int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace photon::perf

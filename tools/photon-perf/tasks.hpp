@@ -1,12 +1,15 @@
 // PEs for as long as an object lives, over the job's context, with handlers that are the same on
 // all of them.
-// Invariant: all processes make one, and end it, together.
+// Invariant: all processes make one, and end it, together. After a failure of this rank the PEs are
+// left as they are: the others are not told of it before the process ends, and the end would wait
+// for them.
 // Owner: a question.
 #pragma once
 
 #include <photon/task.h>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -43,7 +46,9 @@ class TaskPes {
     if (ph_task_start(&config, &pe_, &error) != PH_OK) throw Failure(error.text);
     enroll(pe_);
   }
-  ~TaskPes() { static_cast<void>(ph_task_end(pe_)); }
+  ~TaskPes() {
+    if (std::uncaught_exceptions() == exceptions_) static_cast<void>(ph_task_end(pe_));
+  }
   TaskPes(const TaskPes&) = delete;
   TaskPes& operator=(const TaskPes&) = delete;
 
@@ -85,6 +90,7 @@ class TaskPes {
 
   Shape shape_;
   ph_task_pe* pe_ = nullptr;
+  const int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace photon::perf
