@@ -1,6 +1,7 @@
 // Fibonacci numbers by threads of tasks: fib(n) asks other PEs for fib(n - 1) and fib(n - 2),
 // suspends, and goes on when both have answered. Small numbers have the better priority, so that
-// what has been begun ends before more is begun. The result is compared with a loop.
+// what has been begun ends before more is begun. When nothing is left to do in the whole job, the
+// result is compared with that of a loop.
 //   photonrun -n 2 fibonacci_tasks --pes 2 --number 24
 #include <photon/task.h>
 
@@ -9,6 +10,7 @@
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -19,6 +21,12 @@ struct Options {
   std::uint32_t pes = 2;
   std::uint32_t number = 24;
   std::uint32_t serial = 12;  // numbers up to this one are computed at once
+};
+
+// Of a process; its first PE notes what came out.
+struct Program {
+  Options options;
+  bool is_right = true;
 };
 
 // A thread that waits for two answers. Questions carry its address, which only its PE uses.
@@ -42,13 +50,15 @@ struct Answer {
 // One for each PE: its thread alone uses it.
 struct Place {
   ph_task_pe* pe = nullptr;
-  const Options* options = nullptr;
+  Program* program = nullptr;
   std::uint32_t own = 0;
   std::uint32_t pes = 1;
   std::uint32_t next = 0;  // whom to ask
   std::uint32_t on_question = 0;
   std::uint32_t on_answer = 0;
+  std::uint32_t on_quiet = 0;
   std::uint32_t on_stop = 0;
+  std::uint64_t result = 0;  // of the first PE
   std::uint64_t made = 0;
   std::uint64_t alive = 0;
   std::uint64_t most_alive = 0;
@@ -94,7 +104,7 @@ void send(Place& place, std::uint32_t to, std::uint32_t handler, const Body& bod
 }
 
 std::uint64_t fib(Place& place, std::uint32_t number) {
-  if (number <= place.options->serial) return slow_fib(number);
+  if (number <= place.program->options.serial) return slow_fib(number);
   Sum sum{ph_task_thread_self(place.pe), 2, 0};
   for (const std::uint32_t part : {number - 1, number - 2}) {
     const Question question{place.own, part, reinterpret_cast<std::uintptr_t>(&sum)};
@@ -152,16 +162,20 @@ void on_stop(ph_task_pe* pe, ph_task_message* message, void* /*user*/) {
   check(pe, ph_task_stop(pe));
 }
 
-// The first thread. When it has the result nobody works any more.
-void root(ph_task_pe* pe, void* user) {
+// The first thread.
+void root(ph_task_pe* /*pe*/, void* user) {
   auto& place = *static_cast<Place*>(user);
-  const std::uint32_t number = place.options->number;
-  const std::uint64_t value = fib(place, number);
+  place.result = fib(place, place.program->options.number);
   --place.alive;
-  std::printf("fib(%u) = %" PRIu64 ", %s\n", number, value,
-              value == serial_fib(number) ? "which is right" : "which is WRONG");
-  ph_task_message* message = nullptr;
-  check(pe, ph_task_alloc(pe, 0, &message));
+}
+
+// Nobody works any more, and nothing is under way.
+void on_quiet(ph_task_pe* pe, ph_task_message* message, void* user) {
+  const auto& place = *static_cast<Place*>(user);
+  const std::uint32_t number = place.program->options.number;
+  place.program->is_right = place.result == serial_fib(number);
+  std::printf("fib(%u) = %" PRIu64 ", %s\n", number, place.result,
+              place.program->is_right ? "which is right" : "which is WRONG");
   ph_task_set_handler(message, place.on_stop);
   check(pe, ph_task_broadcast(pe, message, PH_TASK_WITH_SELF));
 }
@@ -170,7 +184,7 @@ void root(ph_task_pe* pe, void* user) {
 void run(ph_task_pe* pe, void* user) {
   Place place;
   place.pe = pe;
-  place.options = static_cast<const Options*>(user);
+  place.program = static_cast<Program*>(user);
   ph_task_place shape{};
   shape.size = sizeof shape;
   check(pe, ph_task_shape(pe, &shape));
@@ -178,9 +192,13 @@ void run(ph_task_pe* pe, void* user) {
   place.pes = shape.pes;
   check(pe, ph_task_register(pe, on_question, &place, &place.on_question));
   check(pe, ph_task_register(pe, on_answer, &place, &place.on_answer));
+  check(pe, ph_task_register(pe, on_quiet, &place, &place.on_quiet));
   check(pe, ph_task_register(pe, on_stop, &place, &place.on_stop));
   check(pe, ph_task_agree(pe));
-  if (shape.pe == 0) begin(place, root, &place, place.options->number);
+  if (shape.pe == 0) {
+    begin(place, root, &place, place.program->options.number);
+    check(pe, ph_task_quiesce(pe, place.on_quiet));
+  }
   check(pe, ph_task_run(pe, -1, nullptr));
   std::printf("PE %u of %u: %" PRIu64 " threads, at most %" PRIu64 " at a time\n", shape.pe,
               shape.pes, place.made, place.most_alive);
@@ -189,7 +207,8 @@ void run(ph_task_pe* pe, void* user) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
+  Program program;
+  Options& options = program.options;
   CLI::App app{"Fibonacci numbers by threads of tasks"};
   app.add_option("--pes", options.pes, "PEs of each process");
   app.add_option("--number", options.number, "Which number")->check(CLI::Range(0, 40));
@@ -200,13 +219,14 @@ int main(int argc, char** argv) {
   config.size = sizeof config;
   config.pes = options.pes;
   config.main = run;
-  config.user = &options;
+  config.user = &program;
   ph_task_pe* pe = nullptr;
   ph_error error;
   if (ph_task_start(&config, &pe, &error) != PH_OK) {
     std::fprintf(stderr, "fibonacci_tasks: %s\n", error.text);
     return 1;
   }
-  run(pe, &options);
-  return ph_task_end(pe) == PH_OK ? 0 : 1;
+  run(pe, &program);
+  const bool has_ended = ph_task_end(pe) == PH_OK;
+  return has_ended && program.is_right ? 0 : 1;
 }
