@@ -1,13 +1,16 @@
 // A job whose ranks are children of one process; its bootstrap callbacks meet in shared memory.
 // Invariant: collectives are entered by all ranks; once one has ended, all that are not over fail.
 // Owner: the process that calls fork_ranks(), which hears of each end; it has no other children
-// then. Threads: it must have one.
+// then. The ranks end with it: whoever ends a test that hangs ends its ranks. Threads: it must have
+// one.
 #pragma once
 
 #include <photon/photon.h>
 
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,9 +88,12 @@ inline std::vector<int> fork_ranks(std::uint32_t ranks_count,
     futex_of(meeting->round, FUTEX_WAKE, INT_MAX);
   };
   std::map<pid_t, ph_rank> running;
+  const pid_t parent = ::getpid();
   for (ph_rank rank = 0; rank < ranks_count; ++rank) {
     const pid_t child = ::fork();
     if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) std::_Exit(1);  // it was too late
       ForkedSeat seat{meeting, rank, ranks_count};
       std::exit(rank_body({&seat, rank, ranks_count, &forked_gather, &forked_barrier}));
     }

@@ -173,11 +173,9 @@ class Survivor {
 // The leader, a process in the middle of the tree, and a last one.
 TEST(TaskQuiesce, ReachedAfterADeath) {
   for (const ph_rank victim : {0U, 1U, 3U}) {
-    const std::vector<int> ends =
-        photon::test::fork_ranks(Survivor::kProcesses, [victim](const ph_bootstrap& bootstrap) {
-          ::alarm(30);  // it ends a rank that hangs
-          return Survivor(bootstrap, victim).run();
-        });
+    const std::vector<int> ends = photon::test::fork_ranks(
+        Survivor::kProcesses,
+        [victim](const ph_bootstrap& bootstrap) { return Survivor(bootstrap, victim).run(); });
     for (ph_rank rank = 0; rank < Survivor::kProcesses; ++rank) {
       if (rank == victim) {
         EXPECT_TRUE(WIFSIGNALED(ends[rank]) && WTERMSIG(ends[rank]) == SIGKILL);

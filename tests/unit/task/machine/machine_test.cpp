@@ -232,7 +232,6 @@ TEST(TaskMachine, what_waited_and_then_could_not_be_sent_is_counted_as_returned)
 
 // Its source is killed when its head has come, and before its bytes have.
 int run_landing(const ph_bootstrap& bootstrap) {
-  ::alarm(30);  // it ends a rank that hangs
   const ph_option off{"shm_cma", "off"};
   ph_config config{};
   config.size = sizeof config;
