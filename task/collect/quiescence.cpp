@@ -1,6 +1,7 @@
 #include "task/collect/quiescence.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "task/run/sends.hpp"
 
@@ -12,29 +13,21 @@ Quiescence::Quiescence(Pe& pe)
       tally_(pe.shared().processes),
       told_(pe.shared().processes),
       its_(pe.shared().processes),
-      last_(pe.shared().processes) {}
+      last_(pe.shared().processes) {
+  living_.reserve(pe.shared().processes);
+}
 
 Quiescence::~Quiescence() {
   for (const Request& request : requests_) pe_.pool().free(*request.answer);
 }
 
-// Null: there was no memory for it. What is for a lost process is freed.
-void Quiescence::send(std::uint32_t to, Message* message) noexcept {
+// Null: there was no memory for it. False: that process is lost.
+bool Quiescence::send(std::uint32_t to, Message* message) noexcept {
   if (message == nullptr)
     Machine::die("PE %u has no memory to count for quiescence: keep less at a time", pe_.number());
   const ph_status status = send_of_kind(pe_, Kind::wave, to, *message);
   if (status != PH_OK && !is_lost(status)) pe_.pool().free(*message);
-}
-
-// False: that process is lost.
-bool Quiescence::pass(std::uint32_t to, const WaveFront& front, const ProcessSet& dead) noexcept {
-  Message* message = write(pe_.pool(), front, &dead);
-  if (message == nullptr)
-    Machine::die("PE %u has no memory to count for quiescence: keep less at a time", pe_.number());
-  const ph_status status = send_of_kind(pe_, Kind::wave, to, *message);
-  if (status == PH_OK) return true;
-  if (!is_lost(status)) pe_.pool().free(*message);
-  return false;
+  return status == PH_OK;
 }
 
 void Quiescence::take(Message& message) {
@@ -43,11 +36,11 @@ void Quiescence::take(Message& message) {
   if (const std::optional<WaveFront> front = read(message, processes)) {
     switch (front->step) {
       case Step::ask: on_ask(source, front->number); break;
-      case Step::done: on_done(front->number); break;
+      case Step::done: on_done(source, front->number); break;
       case Step::answer: on_answer(*front, message); break;
       case Step::begin:
         told_.take(set_in(message, 0, processes));
-        on_begin(front->name(), source, told_);
+        if (is_parent(source, front->name(), told_)) on_begin(front->name(), source, told_);
         break;
     }
   }
@@ -65,10 +58,11 @@ void Quiescence::ask(Message& answer) {
 }
 
 void Quiescence::ask_leader(std::uint64_t number) noexcept {
-  send(first_of(leader_), write(pe_.pool(), {Step::ask, 0, 0, 0, number, 0, 0}));
+  static_cast<void>(send(first_of(leader_), write(pe_.pool(), {Step::ask, 0, 0, 0, number, 0, 0})));
 }
 
-void Quiescence::on_done(std::uint64_t number) noexcept {
+void Quiescence::on_done(std::uint32_t pe, std::uint64_t number) noexcept {
+  if (pe != first_of(leader_)) return;  // this one was not asked, or not any more
   const auto request = std::ranges::find(requests_, number, &Request::number);
   if (request == requests_.end()) return;
   Message& answer = *request->answer;
@@ -80,10 +74,40 @@ void Quiescence::on_done(std::uint64_t number) noexcept {
 
 // Waves.
 
+void Quiescence::find_living(std::uint32_t leader, const ProcessSet& dead) {
+  living_.clear();
+  for (std::uint32_t process = leader + 1; process < pe_.shared().processes; ++process)
+    if (!dead.has(process)) living_.push_back(process);
+}
+
+// The parent is the first PE of this process, or of the process above it in the tree. The leader is
+// the lowest process of those that it takes for living.
+bool Quiescence::is_parent(std::uint32_t pe, const WaveName& name, const ProcessSet& dead) {
+  const Shared& shared = pe_.shared();
+  for (std::uint32_t process = 0; process < name.leader; ++process)
+    if (!dead.has(process)) return false;
+  if (dead.has(name.leader)) return false;
+  find_living(name.leader, dead);
+  if (pe_.rank() != 0) return pe == first_of(shared.process);
+  const Route route = route_of(name);
+  const std::optional<std::uint64_t> place = route.place_of(shared.process);
+  if (!place) return false;
+  return *place == 0 ? pe == pe_.number() : pe == first_of(route.at(Route::parent_of(*place)));
+}
+
+// With its parent. Where a process lives for this PE that is dead for the leader the wave counts as
+// none, and is answered at once: its name may be greater than those of the leader that is right.
 void Quiescence::on_begin(const WaveName& name, std::uint32_t parent, const ProcessSet& dead) {
-  if (name <= wave_.name || dead.has(pe_.shared().process) || dead.has(name.leader)) return;
+  if (name <= wave_.name) return;
   static_cast<void>(deaths_.look());
   deaths_.heed(dead);
+  if (name.leader == deaths_.lowest()) return open_wave(name, parent, dead);
+  its_.begin(0, 0, deaths_.dead());
+  its_.is_void = true;
+  send_answer(name, parent, its_);
+}
+
+void Quiescence::open_wave(const WaveName& name, std::uint32_t parent, const ProcessSet& dead) {
   wave_.name = name;
   wave_.parent = parent;
   wave_.is_open = true;
@@ -96,28 +120,22 @@ void Quiescence::on_begin(const WaveName& name, std::uint32_t parent, const Proc
     watch();
 }
 
-// To the siblings, and to the processes below this one: places 4 p + 1 to 4 p + 4, where p is the
-// place of this one among those that live, counted from the leader on.
+// To the siblings, and to the processes below this one.
 void Quiescence::pass_on(const ProcessSet& dead) {
   const Shared& shared = pe_.shared();
   const WaveFront front{Step::begin, 0, 1, wave_.name.leader, wave_.name.number, 0, 0};
   for (std::uint32_t rank = 1; rank < shared.pes; ++rank) {
     wave_.awaited.push_back(pe_.number() + rank);
-    static_cast<void>(pass(pe_.number() + rank, front, dead));
+    static_cast<void>(send(pe_.number() + rank, write(pe_.pool(), front, &dead)));
   }
-  std::uint64_t place = 0;
-  std::uint64_t first_child = ~std::uint64_t{0};
-  for (std::uint32_t i = 0; i < shared.processes; ++i) {
-    const auto process = (wave_.name.leader + i) % shared.processes;
-    if (dead.has(process)) continue;
-    if (process == shared.process) first_child = 4 * place + 1;
-    if (first_child <= place && place < first_child + 4) {
-      if (pass(first_of(process), front, dead))
-        wave_.awaited.push_back(first_of(process));
-      else
-        tally_.is_void = true;
-    }
-    ++place;
+  const Route route = route_of(wave_.name);
+  const Children below = route.children_of(*route.place_of(shared.process));
+  for (std::uint32_t i = 0; i < below.count; ++i) {
+    const std::uint32_t child = first_of(route.at(below.first + i));
+    if (send(child, write(pe_.pool(), front, &dead)))
+      wave_.awaited.push_back(child);
+    else
+      tally_.is_void = true;
   }
 }
 
@@ -138,24 +156,40 @@ void Quiescence::on_answer(const WaveFront& front, Message& message) {
 void Quiescence::answer() {
   wave_.is_open = false;
   if (wave_.parent == pe_.number()) return end_wave();
+  send_answer(wave_.name, wave_.parent, tally_);
+}
+
+void Quiescence::send_answer(const WaveName& name, std::uint32_t parent,
+                             const Tally& tally) noexcept {
   WaveFront front{};
   front.step = Step::answer;
-  front.is_void = tally_.is_void ? 1 : 0;
-  front.sets = tally_.any == tally_.every ? 1 : 2;
-  front.leader = wave_.name.leader;
-  front.number = wave_.name.number;
-  front.created = tally_.created;
-  front.processed = tally_.processed;
-  send(wave_.parent, write(pe_.pool(), front, &tally_.any, &tally_.every));
+  front.is_void = tally.is_void ? 1 : 0;
+  front.sets = tally.any == tally.every ? 1 : 2;
+  front.leader = name.leader;
+  front.number = name.number;
+  front.created = tally.created;
+  front.processed = tally.processed;
+  static_cast<void>(send(parent, write(pe_.pool(), front, &tally.any, &tally.every)));
 }
 
 // The leader.
 
+// Who asks takes all lower processes for dead. Where this PE does not yet, it makes contact with
+// those it has never met, looks again and again, and leads when they are dead for it, too.
 void Quiescence::on_ask(std::uint32_t pe, std::uint64_t number) {
   if (pe_.rank() != 0) return;
   for (const Asked& asked : asked_)
     if (asked.pe == pe && asked.number == number) return;
   asked_.push_back({pe, number, waves_begun_ + 1});
+  if (leads()) return lead();
+  told_ = ProcessSet(pe_.shared().processes);
+  for (std::uint32_t process = 0; process < pe_.shared().process; ++process) told_.add(process);
+  deaths_.heed(told_);
+  watch();
+  look_for_deaths();
+}
+
+void Quiescence::lead() {
   if (is_wave_under_way_) return;
   if (pause_timer_ != 0) pe_.calls().timers().cancel(pause_timer_);
   pause_timer_ = 0;
@@ -167,7 +201,8 @@ void Quiescence::begin_wave() {
   is_wave_under_way_ = true;
   static_cast<void>(deaths_.look());
   told_ = deaths_.dead();
-  on_begin({pe_.shared().process, ++waves_begun_}, pe_.number(), told_);
+  find_living(pe_.shared().process, told_);
+  open_wave({pe_.shared().process, ++waves_begun_}, pe_.number(), told_);
 }
 
 // A wave is compared with the one before it. Even ones are repeated at once; where that has brought
@@ -192,7 +227,8 @@ void Quiescence::end_wave() {
 void Quiescence::give_answers() {
   for (const Asked& asked : asked_)
     if (asked.from_wave <= waves_begun_)
-      send(asked.pe, write(pe_.pool(), {Step::done, 0, 0, 0, asked.number, 0, 0}));
+      static_cast<void>(
+          send(asked.pe, write(pe_.pool(), {Step::done, 0, 0, 0, asked.number, 0, 0})));
   std::erase_if(asked_, [this](const Asked& asked) { return asked.from_wave <= waves_begun_; });
 }
 
@@ -221,7 +257,8 @@ void Quiescence::on_watch(ph_task_pe* /*pe*/, void* self) {
   Quiescence& one = *static_cast<Quiescence*>(self);
   one.is_watching_ = false;
   one.look_for_deaths();
-  if (one.wave_.is_open || !one.requests_.empty()) one.watch();
+  if (one.wave_.is_open || !one.requests_.empty() || (!one.asked_.empty() && !one.leads()))
+    one.watch();
 }
 
 void Quiescence::look_for_deaths() {
@@ -235,6 +272,7 @@ void Quiescence::look_for_deaths() {
   }
   if (leader_ == deaths_.lowest()) return;
   leader_ = deaths_.lowest();
+  if (leads() && !asked_.empty()) lead();
   for (const Request& request : requests_) ask_leader(request.number);
 }
 

@@ -2,17 +2,22 @@
 //
 //   request: ask() --> asked of the leader -- done --> its message is queued here
 //                      asked -- the leader is lost --> asked of the next one
-//   wave:    begin comes --> open: own counts are read, and it is passed on
+//   wave:    begin comes of the parent, and its leader is the lowest process that lives
+//              --> open: own counts are read, and it is passed on
+//            begin comes of the parent, and a lower one lives --> answered as void
 //            open -- an answer of each below, or their loss --> answered: to whom it came of
 //            open -- a later wave comes --> dropped
-//   leader:  resting -- a request --> wave -- even --> wave at once -- the same --> done to those
-//            that had asked before it began;  wave -- another end --> pause --> wave
+//   leader:  resting -- a request --> waiting, if a lower process lives for this PE; else wave
+//            waiting -- the lower ones are dead --> wave -- even --> wave at once -- the same -->
+//            done to those that had asked before it began;  wave -- another end --> pause --> wave
 //
 // The leader is the first PE of the lowest process that lives. Waves go down a tree of the
 // processes that its leader takes for living, with four branches, and there from the first PE to
-// its siblings. Invariant: a PE takes part in one wave at a time, the greatest it has heard of; a
-// request is answered by a pair of waves of which the second began after it had come to the leader.
-// Owner: a PE, whose thread makes every call. Its messages are not counted.
+// its siblings. Who sends what is checked: "begin" is taken of the parent in that tree alone, and
+// "done" of the leader that was asked. Invariant: a PE takes part in one wave at a time, the
+// greatest it has heard of; a request is answered by a pair of waves of which the second began
+// after it had come to the leader. Owner: a PE, whose thread makes every call. Its messages are not
+// counted.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +26,7 @@
 #include "task/collect/deaths.hpp"
 #include "task/collect/tally.hpp"
 #include "task/run/pe.hpp"
+#include "task/run/route.hpp"
 
 namespace photon::task {
 
@@ -36,6 +42,10 @@ class Quiescence {
   void ask(Message& answer);
   // That this PE has led.
   std::uint64_t waves() const noexcept { return waves_begun_; }
+  // Of its own that are armed.
+  std::size_t timers() const noexcept {
+    return (is_watching_ ? 1U : 0U) + (pause_timer_ != 0 ? 1U : 0U);
+  }
   // A message of Kind::wave, which is over then. Throws bad_alloc.
   void take(Message& message);
 
@@ -64,18 +74,25 @@ class Quiescence {
   std::uint32_t first_of(std::uint32_t process) const noexcept {
     return process * pe_.shared().pes;
   }
-  void send(std::uint32_t to, Message* message) noexcept;
-  bool pass(std::uint32_t to, const WaveFront& front, const ProcessSet& dead) noexcept;
+  bool send(std::uint32_t to, Message* message) noexcept;
   void ask_leader(std::uint64_t number) noexcept;
 
   void on_ask(std::uint32_t pe, std::uint64_t number);
-  void on_done(std::uint64_t number) noexcept;
+  void on_done(std::uint32_t pe, std::uint64_t number) noexcept;
   void on_begin(const WaveName& name, std::uint32_t parent, const ProcessSet& dead);
+  void open_wave(const WaveName& name, std::uint32_t parent, const ProcessSet& dead);
+  void find_living(std::uint32_t leader, const ProcessSet& dead);
+  // Of that wave; living_ is filled then.
+  bool is_parent(std::uint32_t pe, const WaveName& name, const ProcessSet& dead);
+  Route route_of(const WaveName& name) const noexcept { return {name.leader, living_}; }
   void on_answer(const WaveFront& front, Message& message);
   void pass_on(const ProcessSet& dead);
   void answer();
+  void send_answer(const WaveName& name, std::uint32_t parent, const Tally& tally) noexcept;
 
   // The leader.
+  bool leads() const noexcept { return deaths_.lowest() == pe_.shared().process; }
+  void lead();
   void begin_wave();
   void end_wave();
   void pause();
@@ -99,6 +116,7 @@ class Quiescence {
   // What the message says that is being taken; kept, so that nothing is allocated.
   ProcessSet told_;
   Tally its_;
+  std::vector<std::uint32_t> living_;  // processes above the leader, for `begin`
 
   std::vector<Asked> asked_;
   std::uint64_t waves_begun_ = 0;

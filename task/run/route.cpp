@@ -4,12 +4,6 @@
 
 namespace photon::task {
 
-namespace {
-
-constexpr std::uint64_t kBranches = 4;
-
-}  // namespace
-
 std::optional<std::uint64_t> Route::place_of(std::uint32_t process) const noexcept {
   if (is_all_) {
     if (process >= places_) return std::nullopt;
@@ -33,7 +27,7 @@ Children Route::children_of(std::uint64_t place) const noexcept {
 }
 
 bool Route::is_above(std::uint64_t above, std::uint64_t place) noexcept {
-  while (place > above) place = (place - 1) / kBranches;
+  while (place > above) place = parent_of(place);
   return place == above;
 }
 

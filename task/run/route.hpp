@@ -31,10 +31,14 @@ class Route {
   std::optional<std::uint64_t> place_of(std::uint32_t process) const noexcept;
   std::uint32_t at(std::uint64_t place) const noexcept;
   Children children_of(std::uint64_t place) const noexcept;
+  // Of any place but the root.
+  static std::uint64_t parent_of(std::uint64_t place) noexcept { return (place - 1) / kBranches; }
   // Does a message that goes down come to `place` from there, be it because those between are lost?
   static bool is_above(std::uint64_t above, std::uint64_t place) noexcept;
 
  private:
+  static constexpr std::uint64_t kBranches = 4;
+
   std::uint32_t root_;
   std::uint64_t places_;
   std::span<const std::uint32_t> listed_;
