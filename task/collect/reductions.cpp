@@ -12,10 +12,18 @@ namespace photon::task {
 namespace {
 
 constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
-constexpr std::uint32_t kBranches = 4;
 
 ph_task_message* handle(Message& message) noexcept {
   return reinterpret_cast<ph_task_message*>(&message);
+}
+// What frees an embedded message leaves its marks, and changes those of the enclosing one.
+bool is_kept(Message& message) noexcept {
+  return is_held(message) && chunk_of(enclosing(message)).mark == Mark::live;
+}
+// The size of an embedded message says nothing of its room.
+bool is_longer_than_its_room(const Message& message) noexcept {
+  const Chunk& chunk = chunk_of(message);
+  return chunk.mark == Mark::live && message.size_bytes > chunk.room_bytes;
 }
 Message& of(ph_task_message* message) noexcept { return *reinterpret_cast<Message*>(message); }
 
@@ -68,7 +76,7 @@ ph_status Reductions::lost_neighbour() const noexcept {
     if (const ph_status status = state_of(static_cast<std::uint32_t>(below_.first + i));
         status != PH_OK)
       return status;
-  return shared.process == 0 ? PH_OK : state_of((shared.process - 1) / kBranches);
+  return shared.process == 0 ? PH_OK : state_of(above());
 }
 
 ph_status Reductions::contribute(Scope scope, std::uint64_t name, const Reduction& reduction,
@@ -128,6 +136,27 @@ void Reductions::expect_fixed(const Gathered& gathered, const Message& message) 
       static_cast<unsigned long long>(message.size_bytes));
 }
 
+// What a merge function of the program may not do ends the process: there is no call to refuse.
+void Reductions::expect_sound(const Key& key, const Gathered& gathered,
+                              ph_task_message* result) const noexcept {
+  const char* what = nullptr;
+  if (result == nullptr)
+    what = "has returned null: return one of its arguments, or a new message";
+  else if (!is_kept(of(result)))
+    what =
+        "has returned what is no message, or is free, or was given away: return one of its "
+        "arguments, or a new message";
+  else if (is_longer_than_its_room(of(result)))
+    what = "has returned a message that says more bytes than it has: make a new one of that size";
+  for (ph_task_message* part : gathered.parts)
+    if (what == nullptr && !is_kept(of(part)))
+      what = "has freed or given away one of its arguments: the library frees them";
+  if (what == nullptr) return;
+  Machine::die("PE %u: the merge function of reduction %llu of name %llu %s", pe_.number(),
+               static_cast<unsigned long long>(key.number),
+               static_cast<unsigned long long>(key.name), what);
+}
+
 Message& Reductions::merged(const Key& key, const Gathered& gathered) {
   for (ph_task_message* part : gathered.parts) expect_fixed(gathered, of(part));
   if (gathered.parts.size() == 1) return of(gathered.parts[0]);
@@ -137,12 +166,7 @@ Message& Reductions::merged(const Key& key, const Gathered& gathered) {
   ph_task_message* result =
       reduction.merge(reinterpret_cast<ph_task_pe*>(&pe_), gathered.parts[0], others.data(),
                       static_cast<std::uint32_t>(others.size()), reduction.user);
-  if (result == nullptr)
-    Machine::die(
-        "PE %u: the merge function of reduction %llu of name %llu has returned null: "
-        "return one of its arguments, or a new message",
-        pe_.number(), static_cast<unsigned long long>(key.number),
-        static_cast<unsigned long long>(key.name));
+  expect_sound(key, gathered, result);
   for (ph_task_message* part : gathered.parts)
     if (part != result) pe_.pool().free(of(part));
   expect_fixed(gathered, of(result));
@@ -156,8 +180,7 @@ void Reductions::hand_on(const Key& key, const Reduction& reduction, Message& re
   if (part == nullptr)
     Machine::die("PE %u has no memory to pass on a reduction: reduce less", pe_.number());
   pe_.pool().free(result);
-  const std::uint32_t above = (shared.process - 1) / kBranches;
-  const ph_status status = send_of_kind(pe_, Kind::part, above * shared.pes, *part);
+  const ph_status status = send_of_kind(pe_, Kind::part, above() * shared.pes, *part);
   if (status != PH_OK && !is_lost(status)) pe_.pool().free(*part);
 }
 

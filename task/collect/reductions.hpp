@@ -90,9 +90,15 @@ class Reductions {
   Message* wrapped(const Message& message, const Front& front) noexcept;
   Message& merged(const Key& key, const Gathered& gathered);
   void expect_fixed(const Gathered& gathered, const Message& message) const noexcept;
+  void expect_sound(const Key& key, const Gathered& gathered,
+                    ph_task_message* result) const noexcept;
   void hand_on(const Key& key, const Reduction& reduction, Message& result);
   void deliver(Scope scope, const Reduction& reduction, Message& result);
   ph_status lost_neighbour() const noexcept;
+  // The process to which what was merged goes; of any but process 0.
+  std::uint32_t above() const noexcept {
+    return static_cast<std::uint32_t>(Route::parent_of(pe_.shared().process));
+  }
 
   Pe& pe_;
   CallNumbers own_;

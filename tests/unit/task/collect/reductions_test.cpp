@@ -342,5 +342,43 @@ TEST(TaskReduceDeathTest, a_merge_that_returns_null_ends_with_words) {
                "PE 0: the merge function of reduction 0 of name 0 has returned null");
 }
 
+ph_task_message* no_message(ph_task_pe*, ph_task_message*, ph_task_message**, std::uint32_t,
+                            void*) {
+  static std::uint64_t words[16] = {};
+  return reinterpret_cast<ph_task_message*>(words + 8);
+}
+ph_task_message* free_one(ph_task_pe* pe, ph_task_message* own, ph_task_message** others,
+                          std::uint32_t, void*) {
+  ph_task_free(pe, others[0]);
+  return own;
+}
+ph_task_message* give_away(ph_task_pe* pe, ph_task_message*, ph_task_message**, std::uint32_t,
+                           void*) {
+  ph_task_message* result = make(pe, 0, 0);
+  ph_task_send(pe, 0, result);
+  return result;
+}
+ph_task_message* stretch(ph_task_pe* pe, ph_task_message*, ph_task_message**, std::uint32_t,
+                         void*) {
+  ph_task_message* result = make(pe, 0, 0);
+  reinterpret_cast<Message*>(result)->size_bytes = 1 << 20;
+  return result;
+}
+
+TEST(TaskReduceDeathTest, a_merge_that_returns_no_message_of_its_own_ends_with_words) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_DEATH(reduce_structures(8, no_message),
+               "PE 0: the merge function of reduction 0 of name 0 has returned what is no message");
+  EXPECT_DEATH(reduce_structures(8, give_away), "is no message, or is free, or was given away");
+  EXPECT_DEATH(reduce_structures(8, stretch), "has returned a message that says more bytes than");
+}
+
+TEST(TaskReduceDeathTest, a_merge_that_frees_an_argument_ends_with_words) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_DEATH(reduce_structures(8, free_one),
+               "the merge function of reduction 0 of name 0 has freed or given away one of its "
+               "arguments: the library frees them");
+}
+
 }  // namespace
 }  // namespace photon::task::test
