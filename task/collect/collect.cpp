@@ -31,6 +31,12 @@ bool on_wave(Pe& pe, Message& message) noexcept {
   return false;
 }
 
+// Timers are no part of a PE that anybody waits for.
+void leave_timers(Pe& pe) noexcept {
+  const std::size_t armed = pe.calls().timers().size() - collect_of(pe).quiescence.timers();
+  if (armed != 0) inform(pe, "%zu timers were armed at the end, and do not run", armed);
+}
+
 }  // namespace
 
 std::shared_ptr<void> make_collect(Crew& crew) {
@@ -42,6 +48,7 @@ std::shared_ptr<void> make_collect(Crew& crew) {
   }
   shared.on(Kind::part) = on_part;
   shared.on(Kind::wave) = on_wave;
+  shared.on_leave[static_cast<std::size_t>(Part::collect)] = leave_timers;
   return parts;
 }
 

@@ -43,5 +43,25 @@ TEST(TaskCollect, what_is_left_open_ends_with_its_process) {
   });
 }
 
+// Those that quiescence has for itself are none of the program's.
+TEST(TaskCollect, leaving_with_timers_armed_says_how_many) {
+  testing::internal::CaptureStderr();
+  TaskJob job(1, 2, {{"log", "info"}});
+  job.run([](ph_task_pe* pe, const ph_task_place& place) {
+    const auto never = [](ph_task_pe*, void*) { ADD_FAILURE() << "its time does not come"; };
+    if (place.rank == 1) {
+      Function quiet = [](ph_task_pe*, ph_task_message*) {};
+      ASSERT_EQ(ph_task_quiesce(pe, enroll(pe, quiet)), PH_OK);
+      return;
+    }
+    ASSERT_EQ(ph_task_after(pe, ~std::uint64_t{0}, never, nullptr, nullptr), PH_OK);
+    ASSERT_EQ(ph_task_every(pe, ~std::uint64_t{0}, never, nullptr, nullptr), PH_OK);
+  });
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("PE 0: 2 timers were armed at the end, and do not run"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("PE 1: 1 timer"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace photon::task::test
