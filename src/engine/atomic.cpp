@@ -152,7 +152,7 @@ Engine::Fast Engine::ask(Peer& peer, const ph_atomic_args& args) noexcept {
 // one.
 void Engine::note_asked(Peer& peer, const ph_atomic_args& args) noexcept {
   Request& request = *requests_.take();
-  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
+  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.operations());
   ++peer.outstanding;
   request.kind = Request::Kind::atomic;
   request.peer = &peer;

@@ -13,7 +13,7 @@ Request* Engine::new_request(Peer& peer, std::uint32_t flags, bool is_beyond) {
   peer.local.make_room(peer.outstanding + 1);  // each will complete without allocating
   Request* request = is_beyond ? requests_.take_for_service() : requests_.take();
   if (request == nullptr) return nullptr;
-  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
+  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.operations());
   completions_.promise();
   ++peer.outstanding;
   request->peer = &peer;

@@ -54,8 +54,7 @@ bool PutSamples::mark(Peer& peer, const Request& put) {
   Outgoing out{};
   out.kind = wire::Kind::put_acked;
   if (!engine_.send(peer, out, false)) return false;
-  Request& mark = *engine_.requests_.take_for_service();  // there is a free one
-  mark.kind = Request::Kind::sample;
+  Request& mark = *engine_.requests_.take_for_sample();  // there is a free one
   mark.peer = &peer;
   mark.local_done = true;  // nobody hears of it
   if (follows(peer, peer.puts.begun_bytes, put.size_bytes)) mark.size_bytes = put.size_bytes;

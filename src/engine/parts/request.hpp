@@ -185,7 +185,15 @@ class RequestPool {
     ++beside_;
     return request;
   }
+  // A mark behind a put: no operation.
+  Request* take_for_sample() {
+    Request* const request = take_for_service();
+    request->kind = Request::Kind::sample;
+    ++samples_;
+    return request;
+  }
   void give(Request& request) noexcept {
+    if (request.kind == Request::Kind::sample) --samples_;
     ++request.generation;
     if (request.is_beside) --beside_;
     request.is_beside = false;
@@ -217,6 +225,7 @@ class RequestPool {
   bool has_free() const noexcept { return free_ != nullptr && !exhausted(); }
   bool exhausted() const noexcept { return used_ - beside_ >= limit_; }
   std::uint64_t used() const noexcept { return used_; }
+  std::uint64_t operations() const noexcept { return used_ - samples_; }
 
   // What a peer or a NIC names, or null if it is not under way any more. No token is 0.
   static std::uint64_t token(const Request& request) noexcept {
@@ -298,7 +307,8 @@ class RequestPool {
 
   std::uint64_t limit_;
   std::uint64_t used_ = 0;
-  std::uint64_t beside_ = 0;  // of those, the ones that are not counted
+  std::uint64_t beside_ = 0;   // of those, the ones that are not counted
+  std::uint64_t samples_ = 0;  // of these, the marks behind puts
   std::uint64_t kept_ = 0;
   std::uint32_t born_ =
       0;  // the generation of new ones: no token of one that was trimmed is theirs
