@@ -24,7 +24,8 @@ void PutSamples::choose(Peer& peer, Request& request, const TargetRange& there) 
   const std::uint64_t bytes = there.size_bytes;
   if (bytes < std::min(kLeastBytes, 2 * engine_.config_.bulk_bytes) || peer.regions == nullptr ||
       engine_.transport_->reach(peer.rank, there.at.address, bytes).kind !=
-          transport::Reach::Kind::call)
+          transport::Reach::Kind::call ||
+      peer.puts.copies.is_refused())
     return;
   request.learns = true;
   SharedPuts& puts = peer.puts;
@@ -85,6 +86,9 @@ void PutSamples::answered(Peer& peer, Request& mark) noexcept {
       std::max(now - std::max(mark.first_ns, puts.ended_ns), mark.marked_ns - mark.first_ns);
   if (mark.size_bytes != 0 && is_seen && has_begin)
     puts.copies.took(Way::staged, mark.size_bytes, took_ns);
+  // Of a sender who is away after each: most of such a put has waited for the peer to make room.
+  else if (mark.size_bytes >= 2 * engine_.config_.bulk_bytes)
+    puts.copies.took(Way::staged, mark.size_bytes, mark.marked_ns - mark.first_ns);
   puts.ended_ns = now;
   puts.is_end_known = is_seen;
   engine_.maybe_free(mark);

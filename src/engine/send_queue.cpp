@@ -180,6 +180,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
     request_failed(request, status);
     return Step::moved;
   }
+  request.is_sampled = false;  // both have copied it
   if (request.done_bytes < request.size_bytes)
     return Step::blocked;  // one piece a turn: the peer may be back
   all_copied(peer, request);

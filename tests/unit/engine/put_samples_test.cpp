@@ -7,7 +7,7 @@
 namespace photon::engine::test {
 namespace {
 
-constexpr std::size_t kSize = PutSamples::kLeastBytes;
+constexpr std::size_t kSampled = PutSamples::kLeastBytes;
 
 FakeOptions roomy() {
   FakeOptions chosen = options(Reach::Kind::call);
@@ -58,7 +58,7 @@ class PutSampled : public testing::Test {
   }
 
   Two two_{roomy()};
-  const std::vector<std::byte> source_ = filled(kSize, 7);
+  const std::vector<std::byte> source_ = filled(kSampled, 7);
 };
 
 TEST_F(PutSampled, its_local_id_comes_before_the_mark_is_answered_and_nothing_comes_twice) {
@@ -70,7 +70,7 @@ TEST_F(PutSampled, its_local_id_comes_before_the_mark_is_answered_and_nothing_co
   EXPECT_EQ(held(), 1u) << "no mark was sent";
   EXPECT_EQ(two_.ranks[0].resource_use().events, 0) << "the mark has a completion";
   EXPECT_EQ(two_.ranks.take(1, PH_REMOTE).id, two_.remote_id);
-  EXPECT_EQ(first_difference(two_.memory.bytes(), 7), kSize);
+  EXPECT_EQ(first_difference(two_.memory.bytes(), 7), kSampled);
   settle();
   EXPECT_EQ(held(), 0u);
   EXPECT_EQ(two_.count(0, PH_EITHER), 0u);
@@ -86,7 +86,7 @@ TEST_F(PutSampled, the_probe_that_ends_with_its_id_has_answered_the_mark) {
 
 TEST_F(PutSampled, less_than_64_KiB_are_neither_sampled_nor_the_kernels) {
   for (int i = 0; i < 40; ++i) {
-    post({source_.data(), kSize - 1});
+    post({source_.data(), kSampled - 1});
     EXPECT_EQ(held(), 0u);
     EXPECT_EQ(two_.ranks.take(1, PH_REMOTE).id, two_.remote_id);
     EXPECT_EQ(two_.ranks.take(0, PH_LOCAL).id, two_.local_id);
@@ -116,8 +116,40 @@ TEST_F(PutSampled, an_answer_that_a_late_first_look_finds_says_nothing) {
   EXPECT_LE(by_kernel(640, 10'000'000, 0), 640u / 16);
 }
 
+// The ring holds half a put, so that its sender waits for the peer, and is away when the answer
+// comes.
+TEST(PutSampledAway, of_twice_the_ring_the_senders_own_part_says_who_is_faster) {
+  FakeOptions narrow = roomy();
+  narrow.config.bulk_bytes = kSampled / 2;
+  narrow.config.bulk_chunk = 8 << 10;
+  Two two{narrow};
+  FakeNet::Seat& seat = two.ranks.net().seats[0];
+  seat.own_time_ns = 1'000'000;
+  seat.write_ns = 5'000;
+  const std::vector<std::byte> source = filled(kSampled, 7);
+  for (int put = 0; put < 640; ++put) {
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source, 0)), PH_OK);
+    std::size_t local = 0;
+    for (int turn = 0; turn < 200 && local == 0; ++turn) {
+      local += two.count(0, PH_LOCAL);
+      if (local != 0) break;
+      two.ranks[1].serve();
+      seat.own_time_ns += 10'000;
+      two.ranks[0].serve();
+    }
+    ASSERT_EQ(local, 1u) << put;
+    seat.own_time_ns += 10'000'000;
+    for (int turn = 0; turn < 4; ++turn) {
+      two.ranks[1].serve();
+      two.ranks[0].serve();
+    }
+    ASSERT_EQ(two.count(1, PH_REMOTE), 1u) << put;
+  }
+  EXPECT_GE(seat.calls_count, 320u);
+}
+
 TEST_F(PutSampled, behind_much_else_the_first_only_says_when_that_is_over) {
-  const std::vector<std::byte> other = filled(kSize / 2, 9);
+  const std::vector<std::byte> other = filled(kSampled / 2, 9);
   post(other);
   post(source_);
   EXPECT_EQ(held(), 1u);
@@ -185,7 +217,7 @@ TEST_F(PutSampled, its_refusal_is_told_once_and_the_way_goes_on) {
   EXPECT_EQ(held(), 0u);
   two_.region = two_.ranks.add(1, two_.memory.bytes());
   by_kernel(20, 1000);
-  EXPECT_EQ(first_difference(two_.memory.bytes(), 7), kSize);
+  EXPECT_EQ(first_difference(two_.memory.bytes(), 7), kSampled);
 }
 
 TEST_F(PutSampled, delivered_and_fences_wait_for_the_landing_and_not_for_marks) {
