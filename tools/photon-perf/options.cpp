@@ -189,11 +189,11 @@ void add_options(CLI::App& app, OptionWords& words, Options& options) {
       ->check(CLI::Range(std::uint64_t{1}, kOpenMax));
   app.add_option("--memory", words.memory,
                  "Memory of the messages: ph_alloc (the default), or the heap, registered (with "
-                 "coll: not registered; the default of task-zero-copy)")
+                 "coll: not registered; the default of questions about buffers of tasks)")
       ->check(CLI::IsMember({"alloc", "malloc"}));
   app.add_option("--buffers", words.buffers,
                  "fresh: sources are rewritten before each operation (the default of "
-                 "task-zero-copy); same (the default): never")
+                 "questions about buffers of tasks); same (the default): never")
       ->check(CLI::IsMember({"fresh", "same"}));
   add_coll_options(app, words);
   app.add_option("--table", options.table_path,

@@ -28,6 +28,8 @@ std::uint64_t growth_of(Team& team, Trips trips) {
 }  // namespace
 
 void ask_task_memory(Bench& bench) {
+  if (bench.options.sizes.size() > 1)  // the most of a process does not become less again
+    throw CommonFailure("task-memory is asked of one size at a time");
   TaskArrays arrays;
   TaskPes pes(bench.job, {1, TaskArrays::handlers(), &arrays});  // all processes have PEs
   if (bench.job.rank() > 1) return;
