@@ -16,8 +16,11 @@
  * handler returns. Whether elements were packed into the message or read where they lie makes no
  * difference to any of this. Nobody registers memory.
  *
+ * Order: a handler runs when all its elements are there. So between sends with zero_copy arguments,
+ *         and between these and others, there is none.
  * Errors: a status, and ph_task_error() has the words. A send that was accepted and whose handler
- *         cannot be run is told to both sides, on_failure().
+ *         cannot be run is told to both sides, on_failure(). If the target's process is lost, the
+ *         sender hears of spans that were offered, once for each, and of packed sends nothing.
  * Threads: that of the PE. An exception that leaves a function which is called here ends the
  *         process, as any that leaves a handler.
  */
@@ -47,7 +50,8 @@ namespace photon::tasks {
 /**
  * The typed sends of one PE. Each PE makes one, before it registers handlers of its own, and
  * registers the same functions in the same order. It is destroyed before ph_task_end(); spans that
- * are not released then are the program's again when all PEs have ended.
+ * are not released then are the program's again when all PEs have ended. No tasks are run on the PE
+ * after it is destroyed.
  */
 class Tasks {
  public:
@@ -122,12 +126,15 @@ class Tasks {
   /** Spans of this PE that are not released: those offered, and those packed with a word. */
   [[nodiscard]] std::uint64_t unreleased() const noexcept { return sources_.open(); }
 
-  /** From how many bytes on elements for this PE are read where they lie, as learnt so far. */
+  /** From how many bytes on elements for this PE are read where they lie, as learnt so far; 0 if
+   * there is no such PE. */
   [[nodiscard]] std::uint64_t threshold(std::uint32_t pe) {
+    if (pe >= core_.place.pes) return 0;
     return core_.ways.threshold(core_.process_of(pe));
   }
-  /** What was learnt of its process, by size. */
+  /** What was learnt of its process, by size; nothing if there is no such PE. */
   [[nodiscard]] std::vector<Learnt> learnt(std::uint32_t pe) {
+    if (pe >= core_.place.pes) return {};
     return core_.ways.learnt(core_.process_of(pe));
   }
   /** The threshold is this from now on, and nothing is learnt. */

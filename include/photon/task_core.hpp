@@ -82,8 +82,8 @@ struct Core {
     if (!is_gone) (void)ph_task_free(pe, message);
   }
   void fail(const Failure &failure) const {
-    if (on_failure) {
-      on_failure(failure);
+    if (const auto function = on_failure; function) {  // which may set another one
+      function(failure);
       return;
     }
     std::fprintf(stderr, "photon: PE %u: a send %s PE %u was not run by handler %u: %s\n", place.pe,

@@ -77,8 +77,8 @@ ph_status find_registration(Buffers& buffers, const char* call, Handle& handle) 
   handle.registration = {};
   return buffers.pe.fail(PH_ERR_NOT_FOUND,
                          "%s: what holds the %" PRIu64
-                         " bytes at %p is the registration of another buffer, which gives it "
-                         "back: take PH_TASK_REG",
+                         " bytes at %p is the registration of another buffer of this PE, which "
+                         "gives it back: take PH_TASK_REG",
                          call, handle.size_bytes, static_cast<void*>(handle.address));
 }
 

@@ -8,6 +8,7 @@ using photon::task::Pe;
 ph_status ph_task_process_state(ph_task_pe* pe, uint32_t process, ph_contact_state* state) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_process_state")) return PH_ERR_STATE;
   if (state == nullptr) return one.fail(PH_ERR_ARGUMENT, "ph_task_process_state: state is null");
   *state = PH_PEER_UNKNOWN;
   if (process >= one.shared().processes)

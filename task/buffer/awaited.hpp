@@ -8,7 +8,9 @@
 //                   -- a later look: nothing more --> told as lost, and all is removed
 //
 // libphoton reads what a process has sent to its end before it says that it is lost. So all has
-// come of it where two looks behind that have found as much of it, whatever others send meanwhile.
+// come of it by the PE's own lane where two looks behind that have found as much of it, whatever
+// others send meanwhile. An answer that came by a sibling's lane, or that still stands in the inbox,
+// is stale then: the operation has one done, which says that the process was lost.
 // Owner: the PE.
 #pragma once
 

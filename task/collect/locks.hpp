@@ -4,7 +4,8 @@
 //        -- destroy(), and nobody waits for it --> gone
 //
 // Invariant: a lock has at most one holder, and only the holder gives it back. Who waits is counted
-// until it has the lock, so a lock that is destroyed has nobody inside.
+// until it has the lock, so a lock that is destroyed has nobody who waits. Who calls acquire()
+// meanwhile or later breaks the rules.
 // Owner: the process, until its end. Threads: all of its PEs.
 #pragma once
 

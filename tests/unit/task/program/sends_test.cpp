@@ -126,6 +126,8 @@ TEST(TaskProgram, what_a_send_refuses_stays_the_callers_and_has_words) {
       expect(office.tasks.send(1, handler, zero_copy(bad, word), 1), PH_ERR_ARGUMENT,
              "elements at null");
     }
+    EXPECT_EQ(office.tasks.threshold(2), 0u);
+    EXPECT_TRUE(office.tasks.learnt(2).empty());
     EXPECT_EQ(office.tasks.unreleased(), 0u);
     EXPECT_EQ(ph_task_run(office.pe, 0, nullptr), PH_OK);
     EXPECT_FALSE(was_released);
