@@ -9,7 +9,7 @@
 //
 // libphoton reads what a process has sent to its end before it says that it is lost. So all has
 // come of it by the PE's own lane where two looks behind that have found as much of it, whatever
-// others send meanwhile. An answer that came by a sibling's lane, or that still stands in the inbox,
+// others send meanwhile. An answer that came by a sibling's lane, or that stands in the inbox yet,
 // is stale then: the operation has one done, which says that the process was lost.
 // Owner: the PE.
 #pragma once
