@@ -23,7 +23,7 @@ struct Options {
   std::uint32_t serial = 12;  // numbers up to this one are computed at once
 };
 
-// Of a process; its first PE notes what came out.
+// Each process has one; its first PE notes what came out.
 struct Program {
   Options options;
   bool is_right = true;

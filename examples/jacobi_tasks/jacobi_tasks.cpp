@@ -111,7 +111,7 @@ void check(ph_task_pe* pe, ph_status status) {
   fail();
 }
 
-// What one PE has.
+// This is all that one PE has.
 class Place {
  public:
   Place(ph_task_pe* pe, const Options& options) : options_(options), tasks_(pe) {

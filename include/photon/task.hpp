@@ -62,6 +62,7 @@ class Tasks {
     enroll<&detail::Sources::take_refused>(sources_, core_.own.refused);
     enroll<&detail::Landings::take_ready>(landings_, core_.own.ready);
     note(ph_task_register(pe, &Tasks::take_answer, this, &core_.own.answer));
+    enroll<&detail::Sources::take_lost>(sources_, core_.own.lost);
   }
   Tasks(const Tasks &) = delete;
   Tasks &operator=(const Tasks &) = delete;
@@ -126,13 +127,13 @@ class Tasks {
   /** Spans of this PE that are not released: those offered, and those packed with a word. */
   [[nodiscard]] std::uint64_t unreleased() const noexcept { return sources_.open(); }
 
-  /** From how many bytes on elements for this PE are read where they lie, as learnt so far; 0 if
+  /** Elements for this PE are read where they lie from so many bytes on, as learnt so far; 0 if
    * there is no such PE. */
   [[nodiscard]] std::uint64_t threshold(std::uint32_t pe) {
     if (pe >= core_.place.pes) return 0;
     return core_.ways.threshold(core_.process_of(pe));
   }
-  /** What was learnt of its process, by size; nothing if there is no such PE. */
+  /** All that was learnt of its process, by size; nothing if there is no such PE. */
   [[nodiscard]] std::vector<Learnt> learnt(std::uint32_t pe) {
     if (pe >= core_.place.pes) return {};
     return core_.ways.learnt(core_.process_of(pe));

@@ -1,5 +1,6 @@
 /**
- * What both sides of typed sends of one PE have in common. Include <photon/task.hpp>.
+ * This header has what both sides of typed sends of one PE have in common. Include
+ * <photon/task.hpp>.
  */
 #ifndef PHOTON_TASK_CORE_HPP
 #define PHOTON_TASK_CORE_HPP
@@ -26,6 +27,14 @@ struct Own {
   std::uint32_t refused = kNoHandler;  /**< The target has not run a send. */
   std::uint32_t ready = kNoHandler;    /**< A post has brought the last argument. */
   std::uint32_t answer = kNoHandler;   /**< To a measured send. */
+  std::uint32_t lost = kNoHandler;     /**< The target of an offer is lost: said to the own PE. */
+};
+
+/** The body of a message that says that nobody will read an offer. */
+struct Lost {
+  std::uint64_t name;
+  std::int32_t status;
+  std::uint32_t zero;
 };
 
 /** The body of a message that says that a send was not run; the names of offers stand behind it. */

@@ -1,5 +1,5 @@
 /**
- * From typed arguments to bytes, and back. Include <photon/task.hpp>.
+ * This header makes bytes of typed arguments, and arguments of bytes. Include <photon/task.hpp>.
  */
 #ifndef PHOTON_TASK_ENTRIES_HPP
 #define PHOTON_TASK_ENTRIES_HPP
@@ -23,7 +23,7 @@ namespace photon::tasks::detail {
 template <class T>
 inline constexpr bool kIsSpan = Parameter<T>::kIsSpan;
 
-/** What a send keeps of an argument: the value as the handler has it, or the ZeroCopy. */
+/** A send keeps this of an argument: the value as the handler has it, or the ZeroCopy. */
 template <class T, class A>
 struct KeptOf {
   static_assert(std::convertible_to<A, T>, "an argument is not of the type that the handler has");
@@ -47,7 +47,7 @@ struct Arguments {
       (std::size_t{0} + ... + (kIsSpan<Ts> ? 0U : sizeof(Ts)));
   static_assert(kSpans <= 0xffff && kValuesBytes <= 8 * 0xffff, "send a span in their place");
 
-  /** Of each argument: which span it is, or where the value begins. */
+  /** Each argument has its number among the spans here, or where its value begins. */
   static constexpr std::array<std::size_t, kCount + 1> kPlaces = [] {
     std::array<std::size_t, kCount + 1> places{};
     constexpr std::array<bool, kCount + 1> is_span{kIsSpan<Ts>...};

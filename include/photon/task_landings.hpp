@@ -25,7 +25,7 @@
 
 namespace photon::tasks::detail {
 
-/** What a message has brought, until its handler has run. */
+/** An arrival is what a message has brought, until its handler has run. */
 struct Arrival {
   std::uint32_t generation = 0;
   bool is_open = false;
@@ -145,16 +145,18 @@ class Landings {
   static constexpr std::uint64_t kArrivalMask = (std::uint64_t{1} << 48) - 1;
 
  private:
-  /** Whether a sender can have made it. An offer is of its sender's own memory. */
-  static bool is_sound(const std::byte *body, std::uint64_t size, const Head &head,
-                       std::uint32_t from) {
+  /** Whether a sender can have made it. An offer is of its sender's own memory, and other processes
+   * get its key: of one without a key they would have to let the sender write. */
+  bool is_sound(const std::byte *body, std::uint64_t size, const Head &head,
+                std::uint32_t from) const {
+    const bool is_near = core_.is_near(from);
     bool is_right = true;
     const bool is_whole =
         read_parts(body, size, head, [&](std::uint32_t, const Part &part, std::uint64_t at) {
           if (part.way == Way::packed) return;
           const auto offered = read<Offered>(body, at);
           is_right &= offered.source.size_bytes == part.size_bytes && offered.source.pe == from &&
-                      part.size_bytes != 0;
+                      part.size_bytes != 0 && (is_near || offered.source.key != 0);
         });
     return is_whole && is_right;
   }
@@ -216,7 +218,7 @@ class Landings {
     else if (argument.state == State::later && arrival.status != PH_OK)
       end(arrival, argument, arrival.status);
   }
-  /** To where it was said, or to memory of the runtime. */
+  /** The elements go to where it was said, or to memory of the runtime. */
   void move(Arrival &arrival, Argument &argument) {
     if (!argument.is_offered) {
       if (argument.data == nullptr)
@@ -257,7 +259,7 @@ class Landings {
     argument.buffer = 0;
     return status;
   }
-  /** Of a failure those that wait for their post are over, too. */
+  /** A failure ends those that wait for their post, too. */
   static void end(Arrival &arrival, Argument &argument, ph_status status) {
     argument.state = status == PH_OK ? Argument::State::landed : Argument::State::failed;
     --arrival.missing;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "task.h"
 
@@ -56,8 +57,10 @@ class Cursor {
   std::uint64_t next_;
 };
 
+/** A bool is true if its byte is not 0: a peer may have made up another one than 1. */
 template <class T>
 T read(const std::byte *body, std::uint64_t at) noexcept {
+  if constexpr (std::is_same_v<T, bool>) return body[at] != std::byte{0};
   T value;
   std::memcpy(&value, body + at, sizeof value);
   return value;

@@ -1,6 +1,6 @@
 /**
- * What a layer above the tasks needs, such as <photon/task.hpp>: a part of <photon/task.h>, whose
- * words on errors and threads hold here too.
+ * These calls are for layers above the tasks, such as <photon/task.hpp>. This is a part of
+ * <photon/task.h>, whose words on errors and threads hold here too.
  */
 #ifndef PHOTON_TASK_PROGRAM_H
 #define PHOTON_TASK_PROGRAM_H

@@ -4,7 +4,7 @@
  *   span: packed --> its bytes are in the message -- a message to the own PE --> released
  *         offered -- the target has read it: the buffer's done ---------------> released
  *                 -- the target refuses the send -----------------------------> released
- *                 -- the target's process is lost ----------------------------> released
+ *                 -- the target's process is lost -- a message to the own PE -> released
  *
  * Whichever comes first ends the offer; its name is stale then, so it is released once.
  */
@@ -35,7 +35,7 @@ struct Given {
   bool has_source = false;
 };
 
-/** What is said of a send. */
+/** A send as its caller describes it. */
 struct Request {
   std::uint32_t to;
   std::uint32_t handler;
@@ -69,9 +69,9 @@ class Sources {
     const std::uint32_t process = core_.process_of(request.to);
     bool is_measured = false;
     for (Given &one : given) {
-      const Choice::Chosen chosen = core_.ways.choose(process, one.size_bytes);
+      const Choice::Chosen chosen = core_.ways.choose(process, one.size_bytes, given.size() == 1);
       one.way = chosen.way;
-      is_measured = chosen.is_measured && given.size() == 1;
+      is_measured = chosen.is_measured;
     }
     const Ways::Clock::time_point began =
         is_measured ? Ways::Clock::now() : Ways::Clock::time_point{};
@@ -141,6 +141,18 @@ class Sources {
       core_.fail({static_cast<ph_status>(refusal.status), from, refusal.handler, true});
     }
     (void)ph_task_free(core_.pe, message);
+  }
+
+  /** Nobody will read an offer: said by this PE to itself. */
+  void take_lost(ph_task_message *message) {
+    Lost lost{};
+    const bool is_one =
+        ph_task_size(message) == sizeof lost && ph_task_source(message) == core_.place.pe;
+    if (is_one) std::memcpy(&lost, ph_task_body(message), sizeof lost);
+    (void)ph_task_free(core_.pe, message);
+    Source *source = is_one ? all_.find(lost.name) : nullptr;
+    if (source != nullptr && source->buffer != 0)
+      end(lost.name, *source, static_cast<ph_status>(lost.status));
   }
 
   /** Spans that are not released, by both ways. */
@@ -279,7 +291,8 @@ class Sources {
     if (released) released();
   }
 
-  /** While processes have offers: what one that is lost will never read is released. */
+  /** While other processes have offers: what one that is lost will never read is released, as a
+   * task. What there is no memory for is said at the next look. */
   void watch(std::uint64_t far) {
     if (far != 0 && timer_ == 0 &&
         ph_task_after(core_.pe, kWatchUs, &Sources::look, this, &timer_) != PH_OK)
@@ -289,12 +302,14 @@ class Sources {
     auto &own = *static_cast<Sources *>(user);
     own.timer_ = 0;
     for (const std::uint64_t name : own.all_.names()) {
-      Source *source = own.all_.find(name);  // what is told of one may end others
+      const Source *source = own.all_.find(name);
       if (source == nullptr || source->buffer == 0 || own.core_.is_near(source->to)) continue;
       ph_contact_state state = PH_PEER_UNKNOWN;
       (void)ph_task_process_state(own.core_.pe, own.core_.process_of(source->to), &state);
-      if (state == PH_PEER_DEAD || state == PH_PEER_DEPARTED)
-        own.end(name, *source, state == PH_PEER_DEAD ? PH_ERR_PEER : PH_ERR_DEPARTED);
+      if (state != PH_PEER_DEAD && state != PH_PEER_DEPARTED) continue;
+      const Lost lost{name, state == PH_PEER_DEAD ? PH_ERR_PEER : PH_ERR_DEPARTED, 0};
+      ph_task_message *message = own.core_.make_of(own.core_.own.lost, lost);
+      if (message != nullptr) own.core_.send(own.core_.place.pe, message);
     }
     own.watch(own.far_);
   }

@@ -1,5 +1,6 @@
 /**
- * What programs say and get in sends of typed arguments. Include <photon/task.hpp>.
+ * These are the types that programs give and get in sends of typed arguments. Include
+ * <photon/task.hpp>.
  */
 #ifndef PHOTON_TASK_TYPES_HPP
 #define PHOTON_TASK_TYPES_HPP
@@ -33,7 +34,7 @@ struct Failure {
   bool is_sender;        /**< This PE has sent it. */
 };
 
-/** What travels as its bytes. */
+/** A value of such a type travels as its bytes. */
 template <class T>
 concept Plain = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
                 !std::is_reference_v<T>;

@@ -29,12 +29,12 @@
 
 namespace photon::tasks {
 
-/** What was learnt of sends to one process, of `least_bytes` to twice as many. */
+/** This is learnt of sends to one process, of `least_bytes` to twice as many. */
 struct Learnt {
   std::uint64_t least_bytes;
   std::uint64_t packed_ns; /**< 0: not known. */
   std::uint64_t offered_ns;
-  std::uint64_t packed, offered; /**< How many went so. */
+  std::uint64_t packed, offered; /**< How many sends of one span went so. */
   bool is_offered;               /**< The next one. */
 };
 
@@ -47,7 +47,7 @@ inline constexpr std::uint64_t kOfferedUnlearnt = 64 * kKiB; /**< Until both way
 inline constexpr std::size_t kSizes =
     std::bit_width(kMostPacked) - std::bit_width(kLeastOffered) + 1;
 
-/** Of one process and size. */
+/** One process and size has one of these. */
 class Choice {
  public:
   struct Chosen {
@@ -96,15 +96,18 @@ class Ways {
  public:
   explicit Ways(std::uint32_t processes) : processes_(processes) {}
 
-  /** From so many bytes on all are offered, and nothing is learnt. */
+  /** All spans are offered from so many bytes on, and nothing is learnt. */
   void fix(std::uint64_t bytes) noexcept { fixed_ = bytes; }
 
-  Choice::Chosen choose(std::uint32_t process, std::uint64_t size_bytes) {
+  /** A span that is not alone in its send teaches nothing. */
+  Choice::Chosen choose(std::uint32_t process, std::uint64_t size_bytes, bool is_alone) {
     if (size_bytes == 0) return {Way::packed, false};
     if (fixed_) return {size_bytes >= *fixed_ ? Way::offered : Way::packed, false};
     if (size_bytes < kLeastOffered) return {Way::packed, false};
     if (size_bytes > kMostPacked) return {Way::offered, false};
-    return of(process)[index(size_bytes)].choose(size_bytes);
+    Choice &choice = of(process)[index(size_bytes)];
+    return is_alone ? choice.choose(size_bytes)
+                    : Choice::Chosen{choice.preferred(size_bytes), false};
   }
 
   using Clock = std::chrono::steady_clock;
@@ -133,7 +136,7 @@ class Ways {
     one = {};
   }
 
-  /** From which size on a process gets offers. */
+  /** A process gets offers from this size on. */
   [[nodiscard]] std::uint64_t threshold(std::uint32_t process) {
     if (fixed_) return *fixed_;
     std::uint64_t bytes = kMostPacked + 1;

@@ -33,7 +33,7 @@ std::string no_verdict(Rank rank, const base::Config& config) {
          std::to_string(config.finalize_timeout_ms) + " ms (PHOTON_FINALIZE_TIMEOUT_MS)";
 }
 
-// Of an operation: a mark that is not answered (put_samples.hpp) says nothing of its put.
+// Operations alone count: a mark that is not answered (put_samples.hpp) says nothing of its put.
 bool awaits_ack(const Peer& peer) noexcept {
   const Request* one = peer.acks.head();
   while (one != nullptr && one->kind == Request::Kind::sample) one = one->next_acks;

@@ -7,7 +7,7 @@ namespace photon::engine {
 
 namespace {
 
-// What has gone to the peer so far, as work that it has to do.
+// The peer has so much to do for what was sent to it so far.
 std::uint64_t sent_to(const Peer& peer) noexcept {
   return peer.tx.tail() * sizeof(transport::Line) + peer.tx_bulk.tail;
 }
@@ -86,7 +86,7 @@ void PutSamples::answered(Peer& peer, Request& mark) noexcept {
       std::max(now - std::max(mark.first_ns, puts.ended_ns), mark.marked_ns - mark.first_ns);
   if (mark.size_bytes != 0 && is_seen && has_begin)
     puts.copies.took(Way::staged, mark.size_bytes, took_ns);
-  // Of a sender who is away after each: most of such a put has waited for the peer to make room.
+  // The sender is away after each: it has spent most of such a put waiting for the peer's room.
   else if (mark.size_bytes >= 2 * engine_.config_.bulk_bytes)
     puts.copies.took(Way::staged, mark.size_bytes, mark.marked_ns - mark.first_ns);
   puts.ended_ns = now;

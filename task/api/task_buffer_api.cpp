@@ -8,6 +8,7 @@
 using photon::task::Buffers;
 using photon::task::buffers_of;
 using photon::task::Handle;
+using photon::task::is_here;
 using photon::task::of;
 using photon::task::Pe;
 using photon::task::Verb;
@@ -98,6 +99,7 @@ ph_status operate(ph_task_pe* pe, Verb verb, ph_task_buffer buffer,
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
   const char* call = verb == Verb::get ? "ph_task_get" : "ph_task_put";
+  if (!is_here(one, call)) return PH_ERR_STATE;
   Handle* own = find(one, call, buffer);
   if (own == nullptr) return PH_ERR_NOT_FOUND;
   if (other == nullptr) return one.fail(PH_ERR_ARGUMENT, "%s: descriptor is null", call);
@@ -120,6 +122,7 @@ ph_status ph_task_buffer_make(ph_task_pe* pe, const ph_task_buffer_args* args,
                               ph_task_buffer* buffer) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_buffer_make")) return PH_ERR_STATE;
   if (buffer == nullptr) return one.fail(PH_ERR_ARGUMENT, "ph_task_buffer_make: buffer is null");
   *buffer = 0;
   if (args == nullptr || args->size != sizeof *args)
@@ -149,6 +152,7 @@ ph_status ph_task_buffer_make(ph_task_pe* pe, const ph_task_buffer_args* args,
 
 ph_status ph_task_buffer_free(ph_task_pe* pe, ph_task_buffer buffer) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
+  if (!is_here(of(pe), "ph_task_buffer_free")) return PH_ERR_STATE;
   Handle* handle = find(of(pe), "ph_task_buffer_free", buffer);
   if (handle == nullptr) return PH_ERR_NOT_FOUND;
   if (handle->is_in_use()) return in_use(of(pe), "ph_task_buffer_free");
@@ -162,6 +166,7 @@ ph_status ph_task_buffer_describe(ph_task_pe* pe, ph_task_buffer buffer,
                                   ph_task_descriptor* descriptor) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_buffer_describe")) return PH_ERR_STATE;
   Handle* handle = find(one, "ph_task_buffer_describe", buffer);
   if (handle == nullptr) return PH_ERR_NOT_FOUND;
   if (descriptor == nullptr)
@@ -181,6 +186,7 @@ ph_status ph_task_buffer_describe(ph_task_pe* pe, ph_task_buffer buffer,
 ph_status ph_task_buffer_deregister(ph_task_pe* pe, ph_task_buffer buffer) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_buffer_deregister")) return PH_ERR_STATE;
   Handle* handle = find(one, "ph_task_buffer_deregister", buffer);
   if (handle == nullptr) return PH_ERR_NOT_FOUND;
   if (!has_own_registration(*handle)) return has_none(one, "ph_task_buffer_deregister");
@@ -197,6 +203,7 @@ ph_status ph_task_buffer_deregister(ph_task_pe* pe, ph_task_buffer buffer) {
 ph_status ph_task_buffer_register(ph_task_pe* pe, ph_task_buffer buffer) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_buffer_register")) return PH_ERR_STATE;
   Handle* handle = find(one, "ph_task_buffer_register", buffer);
   if (handle == nullptr) return PH_ERR_NOT_FOUND;
   if (!has_own_registration(*handle)) return has_none(one, "ph_task_buffer_register");
@@ -223,6 +230,7 @@ ph_status ph_task_buffer_broadcast(ph_task_pe* pe, ph_task_buffer source, uint32
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
   const char* call = "ph_task_buffer_broadcast";
+  if (!is_here(one, call)) return PH_ERR_STATE;
   Handle* own = find(one, call, source);
   if (own == nullptr) return PH_ERR_NOT_FOUND;
   if (handler >= one.handlers().size())
@@ -239,6 +247,7 @@ ph_status ph_task_buffer_broadcast(ph_task_pe* pe, ph_task_buffer source, uint32
 ph_status ph_task_land(ph_task_pe* pe, ph_task_buffer destination, const ph_task_offer* offer) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   Pe& one = of(pe);
+  if (!is_here(one, "ph_task_land")) return PH_ERR_STATE;
   Handle* own = find(one, "ph_task_land", destination);
   if (own == nullptr) return PH_ERR_NOT_FOUND;
   Buffers& buffers = buffers_of(one);
@@ -254,6 +263,7 @@ ph_status ph_task_land(ph_task_pe* pe, ph_task_buffer destination, const ph_task
 
 ph_status ph_task_keep(ph_task_pe* pe, void* base, uint64_t size_bytes) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
+  if (!is_here(of(pe), "ph_task_keep")) return PH_ERR_STATE;
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   if (address == 0 || size_bytes == 0 || address + size_bytes < address)
     return of(pe).fail(PH_ERR_ARGUMENT,
@@ -265,6 +275,7 @@ ph_status ph_task_keep(ph_task_pe* pe, void* base, uint64_t size_bytes) {
 
 ph_status ph_task_unkeep(ph_task_pe* pe, void* base, uint64_t size_bytes) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
+  if (!is_here(of(pe), "ph_task_unkeep")) return PH_ERR_STATE;
   Buffers& buffers = buffers_of(of(pe));
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   if (buffers.registrations.unkeep(buffers.lane(), address, size_bytes)) return PH_OK;

@@ -1,4 +1,4 @@
-// What a layer above the tasks needs.
+// These calls are for layers above the tasks.
 #include "task/api/checks.hpp"
 
 using photon::task::is_here;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "task/buffer/issue.hpp"
+#include "task/buffer/new_registration.hpp"
 #include "task/run/route.hpp"
 #include "task/run/sends.hpp"
 
@@ -111,11 +112,9 @@ bool complete(Buffers& buffers, Message& record) noexcept {
 ph_status spread(Buffers& buffers, Handle& own, std::uint32_t handler,
                  std::uint64_t word) noexcept {
   Pe& pe = buffers.pe;
-  if (own.registration.key == 0 && own.size_bytes != 0) {
-    const ph_status status =
-        buffers.registrations.take(buffers.lane(), own.address, own.size_bytes, own.registration);
-    if (status != PH_OK) return status;
-  }
+  NewRegistration registration(buffers, own);
+  if (own.size_bytes != 0)
+    if (const ph_status status = registration.take(); status != PH_OK) return status;
   // The other side is many; it is shown as an empty descriptor of the own PE.
   ph_task_descriptor none{};
   none.pe = pe.number();
@@ -130,6 +129,7 @@ ph_status spread(Buffers& buffers, Handle& own, std::uint32_t handler,
     pe.pool().free(*record);
     return PH_ERR_MEMORY;
   }
+  registration.stay();
   hold(own, Verb::put);
   ++buffers.operations;
   if (operation.pending_count == 0) {
@@ -151,11 +151,9 @@ bool is_offer(const Buffers& buffers, const ph_task_offer& offer) noexcept {
 
 ph_status land(Buffers& buffers, Handle& own, const ph_task_offer& offer) noexcept {
   const bool feeds = below(buffers, offer).count != 0;
-  if (feeds && own.registration.key == 0 && own.size_bytes != 0) {
-    const ph_status status =
-        buffers.registrations.take(buffers.lane(), own.address, own.size_bytes, own.registration);
-    if (status != PH_OK) return status;
-  }
+  NewRegistration registration(buffers, own);
+  if (feeds && own.size_bytes != 0)
+    if (const ph_status status = registration.take(); status != PH_OK) return status;
   Message* record = make_record(buffers, {Verb::get, own, offer.source});
   if (record == nullptr) return PH_ERR_MEMORY;
   Operation& operation = operation_of(*record);
@@ -168,6 +166,7 @@ ph_status land(Buffers& buffers, Handle& own, const ph_task_offer& offer) noexce
     buffers.pe.pool().free(*record);
     return PH_ERR_MEMORY;
   }
+  registration.stay();
   ++buffers.operations;
   return PH_OK;
 }

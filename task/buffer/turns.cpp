@@ -4,6 +4,7 @@
 
 #include "task/buffer/dones.hpp"
 #include "task/buffer/issue.hpp"
+#include "task/buffer/new_registration.hpp"
 #include "task/run/sends.hpp"
 
 namespace photon::task {
@@ -116,12 +117,9 @@ ph_status reverse(Buffers& buffers, const Reversal& turn) noexcept {
 
 ph_status ask(Buffers& buffers, Handle& own, Message& record) noexcept {
   Operation& operation = operation_of(record);
-  if (own.registration.key == 0) {
-    const ph_status status =
-        buffers.registrations.take(buffers.lane(), own.address, own.size_bytes, own.registration);
-    if (status != PH_OK) return status;
-    operation.own.key = own.registration.key;
-  }
+  NewRegistration registration(buffers, own);
+  if (const ph_status status = registration.take(); status != PH_OK) return status;
+  operation.own.key = own.registration.key;
   EndName name{};
   if (!buffers.underway.add(record, EndName::Says::turned, name)) return PH_ERR_MEMORY;
   operation.local = id_of(name);
@@ -134,6 +132,7 @@ ph_status ask(Buffers& buffers, Handle& own, Message& record) noexcept {
     if (message != nullptr) buffers.pe.pool().free(*message);
     return status;
   }
+  registration.stay();
   hold(own, operation.verb);
   buffers.pe.balance().created += 1;  // the own done, whoever ends the operation
   ++buffers.turned;

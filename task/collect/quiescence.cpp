@@ -63,13 +63,14 @@ void Quiescence::ask_leader(std::uint64_t number) noexcept {
 
 void Quiescence::on_done(std::uint32_t pe, std::uint64_t number) noexcept {
   if (pe != first_of(leader_)) return;  // this one was not asked, or not any more
-  const auto request = std::ranges::find(requests_, number, &Request::number);
-  if (request == requests_.end()) return;
-  Message& answer = *request->answer;
-  requests_.erase(request);
-  answer.target = answer.source = pe_.number();
-  pe_.balance().created += 1;
-  pe_.push_own(answer);
+  const auto is_answered = [number](const Request& one) { return one.number <= number; };
+  for (const Request& request : requests_) {
+    if (!is_answered(request)) continue;
+    request.answer->target = request.answer->source = pe_.number();
+    pe_.balance().created += 1;
+    pe_.push_own(*request.answer);
+  }
+  std::erase_if(requests_, is_answered);
 }
 
 // Waves.
@@ -120,7 +121,7 @@ void Quiescence::open_wave(const WaveName& name, std::uint32_t parent, const Pro
     watch();
 }
 
-// To the siblings, and to the processes below this one.
+// The wave goes to the siblings, and to the processes below this one.
 void Quiescence::pass_on(const ProcessSet& dead) {
   const Shared& shared = pe_.shared();
   const WaveFront front{Step::begin, 0, 1, wave_.name.leader, wave_.name.number, 0, 0};
@@ -177,10 +178,12 @@ void Quiescence::send_answer(const WaveName& name, std::uint32_t parent,
 // Who asks takes all lower processes for dead. Where this PE does not yet, it makes contact with
 // those it has never met, looks again and again, and leads when they are dead for it, too.
 void Quiescence::on_ask(std::uint32_t pe, std::uint64_t number) {
-  if (pe_.rank() != 0) return;
-  for (const Asked& asked : asked_)
-    if (asked.pe == pe && asked.number == number) return;
-  asked_.push_back({pe, number, waves_begun_ + 1});
+  if (pe_.rank() != 0 || number == 0) return;
+  auto asked = std::ranges::find(asked_, pe, &Asked::pe);
+  if (asked == asked_.end()) asked = asked_.insert(asked, {pe, 0, 0});
+  if (number <= asked->number) return;
+  asked->number = number;
+  asked->from_wave = waves_begun_ + 1;
   if (leads()) return lead();
   told_ = ProcessSet(pe_.shared().processes);
   for (std::uint32_t process = 0; process < pe_.shared().process; ++process) told_.add(process);

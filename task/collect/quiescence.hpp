@@ -40,9 +40,11 @@ class Quiescence {
   // Has the answer queued here when nothing is left to do; it is the library's from then on.
   // Throws bad_alloc: nothing was done.
   void ask(Message& answer);
-  // That this PE has led.
+  // So many waves has this PE led.
   std::uint64_t waves() const noexcept { return waves_begun_; }
-  // Of its own that are armed.
+  // So many PEs have asked this one to lead.
+  std::size_t askers() const noexcept { return asked_.size(); }
+  // So many timers of its own are armed.
   std::size_t timers() const noexcept {
     return (is_watching_ ? 1U : 0U) + (pause_timer_ != 0 ? 1U : 0U);
   }
@@ -58,10 +60,10 @@ class Quiescence {
     std::uint64_t number;
     Message* answer;
   };
-  // A request at its leader.
+  // The requests of a PE at their leader. Their numbers rise, so the last one stands for all.
   struct Asked {
     std::uint32_t pe;
-    std::uint64_t number;
+    std::uint64_t number;     // 0: none
     std::uint64_t from_wave;  // it has come before that one began
   };
   struct Wave {

@@ -16,7 +16,8 @@ constexpr std::uint32_t kNoPlace = ~std::uint32_t{0};
 ph_task_message* handle(Message& message) noexcept {
   return reinterpret_cast<ph_task_message*>(&message);
 }
-// What frees an embedded message leaves its marks, and changes those of the enclosing one.
+// The marks tell, as far as they can: memory that was given away may serve something else by now.
+// Who frees an embedded message leaves its marks, and changes those of the enclosing one.
 bool is_kept(Message& message) noexcept {
   return is_held(message) && chunk_of(enclosing(message)).mark == Mark::live;
 }

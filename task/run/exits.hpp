@@ -18,7 +18,7 @@ namespace photon::task {
 
 // To all but the own PE. PH_ERR_MEMORY: nothing was sent.
 ph_status send_exit(Pe& pe, std::int32_t status) noexcept;
-// Of Kind::exit: all runs of the PE end.
+// A message of Kind::exit ends all runs of the PE.
 bool take_exit(Pe& pe, Message& message) noexcept;
 
 }  // namespace photon::task

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "task/run/route.hpp"
+
 namespace photon::task {
 
 namespace {
@@ -47,44 +49,41 @@ std::optional<std::uint32_t> Groups::make(std::span<const std::uint32_t> pes, co
   if (!processes) return std::nullopt;
   group.numbers.resize(pes.size() + *processes);
   group.pes = static_cast<std::uint32_t>(pes.size());
-  group.come = static_cast<std::uint32_t>(group.numbers.size());
   groups_.emplace(key_of({own, made_}), std::move(group));
   return made_++;
 }
 
-Groups::Told Groups::take(const Name& name, const Piece& piece, const JobShape& shape) {
+Groups::Told Groups::take(const Name& name, const Piece& piece, const JobShape& shape,
+                          const Hop& hop) {
   const std::uint64_t all = std::uint64_t{piece.pes} + piece.processes;
   if (piece.pes > std::uint64_t{shape.processes} * shape.pes || piece.processes > shape.processes ||
       piece.first + piece.numbers.size() > all)
     return Told::nonsense;
-  auto place = groups_.find(key_of(name));
-  if (place != groups_.end() && place->second.is_complete()) return Told::known;
-  const bool agrees = place != groups_.end() && place->second.numbers.size() == all &&
-                      place->second.pes == piece.pes;
-  if (!agrees) {
-    if (piece.first != 0) return Told::nonsense;
-    Group begun;
-    begun.numbers.resize(all);
-    begun.pes = piece.pes;
-    place = groups_.insert_or_assign(key_of(name), std::move(begun)).first;
+  if (find(name) != nullptr) return Told::known;
+  Begun& begun = begun_[hop.from];
+  if (piece.first == 0) {
+    begun = {key_of(name), {}};
+    begun.group.numbers.resize(all);
+    begun.group.pes = piece.pes;
   }
-  Group& group = place->second;
-  if (piece.first > group.come) return Told::nonsense;
-  const std::uint32_t known = group.come - piece.first;  // from elsewhere, and there before
-  if (known < piece.numbers.size()) {
-    std::ranges::copy(piece.numbers.subspan(known), group.numbers.begin() + group.come);
-    group.come = piece.first + static_cast<std::uint32_t>(piece.numbers.size());
-  }
-  if (!group.is_complete()) return Told::more;
-  if (is_sound(group.roster(), shape, name.maker / shape.pes)) return Told::complete;
-  groups_.erase(place);
-  return Told::nonsense;
+  Group& group = begun.group;
+  if (begun.key != key_of(name) || group.numbers.size() != all || group.pes != piece.pes ||
+      group.come != piece.first)
+    return Told::nonsense;
+  std::ranges::copy(piece.numbers, group.numbers.begin() + piece.first);
+  group.come += static_cast<std::uint32_t>(piece.numbers.size());
+  if (group.come != all) return Told::more;
+  const std::uint32_t root = name.maker / shape.pes;
+  const bool is_right = is_sound(group.roster(), shape, root) &&
+                        Route(root, group.roster().processes).place_below(hop.from, hop.to);
+  if (is_right) groups_.emplace(key_of(name), std::move(group));
+  begun_.erase(hop.from);
+  return is_right ? Told::complete : Told::nonsense;
 }
 
 Groups::Group* Groups::find(const Name& name) noexcept {
   const auto place = groups_.find(key_of(name));
-  if (place == groups_.end() || !place->second.is_complete()) return nullptr;
-  return &place->second;
+  return place == groups_.end() ? nullptr : &place->second;
 }
 
 }  // namespace photon::task

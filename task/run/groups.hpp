@@ -1,14 +1,15 @@
 // Who gets a message to several PEs, and the groups that one PE has made or has been told of.
 //
 //   group, at its maker: made --> in the table
-//   elsewhere:           unknown -- first piece --> being told -- all pieces --> in the table
-//                        being told -- a piece again, from elsewhere --> being told, as before
-//                        being told -- the first piece of a list of other sizes --> being told
+//   elsewhere:           unknown -- a first piece --> being told by that process
+//                        being told -- the last piece, of a process above --> in the table
+//                        being told -- a first piece of the same process --> being told anew
 //
-// A list of PEs travels in pieces that are carried, so that it is met before what uses it.
-// Invariant: a roster in the table is sound: its PEs are in order and exist, its processes are in
-// order, without that of the maker; each stands once. It never changes and stays until the end.
-// Owner: the PE.
+// A list of PEs travels in pieces that are carried, so that it is met before what uses it. A
+// process sends the pieces of a list one behind the other, so there is one list at most that it has
+// begun, and what another process sends changes nothing of it. Invariant: a roster in the table is
+// sound: its PEs are in order and exist, its processes are in order, without that of the maker;
+// each stands once. It never changes and stays until the end. Owner: the PE.
 #pragma once
 
 #include <cstdint>
@@ -47,12 +48,11 @@ class Groups {
   struct Group {
     std::vector<std::uint32_t> numbers;  // of PEs, then of processes
     std::uint32_t pes = 0;
-    std::uint32_t come = 0;  // of the numbers, so far
+    std::uint32_t come = 0;  // of the numbers, while it is told
     bool is_told = false;    // the children of its process have been told
     Roster roster() const noexcept {
       return {std::span(numbers).first(pes), std::span(numbers).subspan(pes)};
     }
-    bool is_complete() const noexcept { return come == numbers.size(); }
   };
   // A part of the list that has come.
   struct Piece {
@@ -60,6 +60,11 @@ class Groups {
     std::uint32_t processes;
     std::uint32_t first;  // of these numbers among all
     std::span<const std::uint32_t> numbers;
+  };
+  // The process that has sent it, and the own one.
+  struct Hop {
+    std::uint32_t from;
+    std::uint32_t to;
   };
   enum class Told : std::uint8_t { more, complete, known, nonsense };
 
@@ -69,7 +74,7 @@ class Groups {
                                     std::uint32_t own);
   bool is_full() const noexcept { return made_ == kMostGroups; }
   // Throws bad_alloc: the group is unknown then.
-  Told take(const Name& name, const Piece& piece, const JobShape& shape);
+  Told take(const Name& name, const Piece& piece, const JobShape& shape, const Hop& hop);
   // Null: nobody has told of it, or not all of it.
   Group* find(const Name& name) noexcept;
 
@@ -80,7 +85,13 @@ class Groups {
     return std::uint64_t{name.maker} << 32 | name.number;
   }
 
+  struct Begun {
+    std::uint64_t key = 0;
+    Group group;
+  };
+
   std::unordered_map<std::uint64_t, Group> groups_;
+  std::unordered_map<std::uint32_t, Begun> begun_;  // by the process that tells it
   std::uint32_t made_ = 0;
 };
 

@@ -295,10 +295,9 @@ bool relay(Pe& pe, Message& message) noexcept {
     listed.roster = &roster;
   }
   const Route route = route_of(pe, front, listed.roster);
-  const std::optional<std::uint64_t> place = route.place_of(pe.shared().process);
-  const std::optional<std::uint64_t> above = route.place_of(message.source / pe.shared().pes);
-  if (!place || !above || *place == *above || !Route::is_above(*above, *place))
-    return drop_message(pe, message);
+  const std::optional<std::uint64_t> place =
+      route.place_below(message.source / pe.shared().pes, pe.shared().process);
+  if (!place) return drop_message(pe, message);
   static_cast<void>(spread(pe, message, front, listed, *place));  // who is below hears nothing
   return false;
 }
@@ -314,8 +313,9 @@ bool take_group(Pe& pe, Message& message) noexcept {
   const auto* numbers = reinterpret_cast<const std::uint32_t*>(body_of(message) + sizeof piece);
   const Groups::Name name{piece.maker, piece.number};
   try {
-    const Groups::Told told = pe.groups().take(
-        name, {piece.pes, piece.processes, piece.first, {numbers, piece.count}}, shape_of(pe));
+    const Groups::Told told =
+        pe.groups().take(name, {piece.pes, piece.processes, piece.first, {numbers, piece.count}},
+                         shape_of(pe), {message.source / pe.shared().pes, pe.shared().process});
     if (told != Groups::Told::complete) return drop_message(pe, message);
   } catch (const std::bad_alloc&) {
     Machine::die("PE %u has no memory for a group of %u PEs: make fewer or smaller ones",

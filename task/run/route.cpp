@@ -26,6 +26,14 @@ Children Route::children_of(std::uint64_t place) const noexcept {
   return {first, first < end ? static_cast<std::uint32_t>(end - first) : 0};
 }
 
+std::optional<std::uint64_t> Route::place_below(std::uint32_t above,
+                                                std::uint32_t process) const noexcept {
+  const std::optional<std::uint64_t> place = place_of(process);
+  const std::optional<std::uint64_t> from = place_of(above);
+  if (!place || !from || *place == *from || !is_above(*from, *place)) return std::nullopt;
+  return place;
+}
+
 bool Route::is_above(std::uint64_t above, std::uint64_t place) noexcept {
   while (place > above) place = parent_of(place);
   return place == above;

@@ -31,9 +31,12 @@ class Route {
   std::optional<std::uint64_t> place_of(std::uint32_t process) const noexcept;
   std::uint32_t at(std::uint64_t place) const noexcept;
   Children children_of(std::uint64_t place) const noexcept;
-  // Of any place but the root.
+  // The root has none.
   static std::uint64_t parent_of(std::uint64_t place) noexcept { return (place - 1) / kBranches; }
-  // Does a message that goes down come to `place` from there, be it because those between are lost?
+  // The place of a process, if a message that goes down comes to it from there, be it because those
+  // between are lost.
+  std::optional<std::uint64_t> place_below(std::uint32_t above,
+                                           std::uint32_t process) const noexcept;
   static bool is_above(std::uint64_t above, std::uint64_t place) noexcept;
 
  private:

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "task/buffer/buffer_job.hpp"
@@ -279,6 +280,36 @@ TEST(TaskBufferApi, descriptors_of_kept_memory_are_stale_when_it_is_kept_no_more
       }
       if (counts_of(station.pe).operations > 1) station.send(1, {});
     }
+  });
+}
+
+TEST(TaskBufferApi, calls_of_a_thread_that_is_no_pes_are_refused) {
+  run_on({"", 1, 1, 0, {}}, [](Station& station) {
+    Bytes bytes(100);
+    const ph_task_buffer buffer = station.make(bytes, PH_TASK_UNREG);
+    const ph_task_descriptor other = station.describe(buffer);
+    ph_task_pe* pe = station.pe;
+    std::thread([&] {
+      ph_task_buffer_args args{};
+      args.size = sizeof args;
+      ph_task_buffer made = 0;
+      ph_task_descriptor descriptor{};
+      EXPECT_EQ(ph_task_buffer_make(pe, &args, &made), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_buffer_describe(pe, buffer, &descriptor), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_buffer_register(pe, buffer), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_buffer_deregister(pe, buffer), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_get(pe, buffer, &other), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_put(pe, buffer, &other), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_buffer_broadcast(pe, buffer, 0, 0), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_land(pe, buffer, nullptr), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_keep(pe, bytes.data(), bytes.size()), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_unkeep(pe, bytes.data(), bytes.size()), PH_ERR_STATE);
+      EXPECT_EQ(ph_task_buffer_free(pe, buffer), PH_ERR_STATE);
+      EXPECT_NE(words_of(pe).find("ph_task_buffer_free: this thread is not that of PE 0"),
+                std::string::npos)
+          << words_of(pe);
+    }).join();
+    EXPECT_EQ(ph_task_buffer_free(pe, buffer), PH_OK) << "it was ours all the time";
   });
 }
 

@@ -24,9 +24,9 @@ TEST(TaskMakeBuffers, each_pe_has_buffers_of_its_own) {
   });
 }
 
-// Two processes of one PE. PE 1 is killed when it was asked for many operations; each look of PE 0
-// finds something of others.
-int look_while_busy(const ph_bootstrap& bootstrap) {
+// Two processes of one PE. PE 1 is killed when it was asked for many operations, and PE 0 has said
+// so by the pipe; each look of PE 0 finds something of others.
+int look_while_busy(const ph_bootstrap& bootstrap, const int (&pipe)[2]) {
   constexpr std::size_t kGets = 100;
   const ph_config photon{sizeof photon, &bootstrap, nullptr, 0};
   ph_task_config config{};
@@ -39,6 +39,8 @@ int look_while_busy(const ph_bootstrap& bootstrap) {
   if (station.place.pe == 1) {
     station.send(0, station.describe(station.make(bytes, PH_TASK_UNREG)));
     station.receive();
+    char word = 0;
+    EXPECT_EQ(::read(pipe[0], &word, 1), 1);
     ::kill(::getpid(), SIGKILL);
   }
   const ph_task_descriptor bare = station.receive();
@@ -46,6 +48,7 @@ int look_while_busy(const ph_bootstrap& bootstrap) {
   std::vector<Bytes> landings(kGets, Bytes(100));
   for (Bytes& landing : landings)
     EXPECT_EQ(ph_task_get(pe, station.make(landing), &bare), PH_OK) << words_of(pe);
+  EXPECT_EQ(::write(pipe[1], "a", 1), 1);
   Machine& machine = of(pe).machine();
   Rdma& rdma = machine.rdma();
   rdma.watch_us = 0;  // it looks when this test does
@@ -66,7 +69,12 @@ int look_while_busy(const ph_bootstrap& bootstrap) {
 }
 
 TEST(TaskMakeBuffers, all_operations_of_a_lost_process_end_under_traffic) {
-  const std::vector<int> ends = photon::test::fork_ranks(2, look_while_busy);
+  int pipe[2];
+  ASSERT_EQ(::pipe(pipe), 0);
+  const std::vector<int> ends = photon::test::fork_ranks(
+      2, [&](const ph_bootstrap& bootstrap) { return look_while_busy(bootstrap, pipe); });
+  ::close(pipe[0]);
+  ::close(pipe[1]);
   EXPECT_EQ(ends[0], 0);
   EXPECT_TRUE(WIFSIGNALED(ends[1]));
 }

@@ -36,7 +36,8 @@ void forge_all(Pe& own) {
     for (std::uint64_t request = 1; request <= 2; ++request)
       forge(own, to, Step::done, {0, request});
   }
-  forge(own, kPes, Step::ask, {0, 77});  // it does not lead
+  for (const std::uint64_t number : {0, 77, 78, 76, 1000})  // it does not lead
+    forge(own, kPes, Step::ask, {0, number});
 }
 
 // The PEs of process 1 forge while PE 0 has asked and is inside a task. A message that they send
@@ -83,7 +84,9 @@ TEST(TaskQuiesceForged, waves_of_no_parent_and_answers_of_no_leader_are_not_beli
     ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
     EXPECT_EQ(answers, place.pe == 0 ? 1 : 0);
     if (place.process == 1) {
-      EXPECT_EQ(collect_of(*reinterpret_cast<Pe*>(pe)).quiescence.waves(), 0u);
+      const Quiescence& quiescence = collect_of(*reinterpret_cast<Pe*>(pe)).quiescence;
+      EXPECT_EQ(quiescence.waves(), 0u);
+      EXPECT_EQ(quiescence.askers(), place.pe == kPes ? kPes : 0u) << "one entry a PE";
     }
     ASSERT_EQ(ph_task_barrier(pe), PH_OK);
   });

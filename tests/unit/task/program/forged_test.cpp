@@ -9,6 +9,7 @@ namespace photon::task::test::typed_forgeries {
 namespace {
 
 using photon::tasks::detail::Head;
+using photon::tasks::detail::Lost;
 using photon::tasks::detail::Offered;
 using photon::tasks::detail::Part;
 using photon::tasks::detail::Refusal;
@@ -68,8 +69,10 @@ TEST(TaskForged, lengths_ways_and_offers_that_cannot_be_are_dropped_and_told_her
         send_bytes(office, handler.number(), body);
         ++forged;
       };
-      const auto offered = [&](std::uint64_t size, std::uint64_t described, std::uint32_t pe) {
+      const auto offered = [&](std::uint64_t size, std::uint64_t described, std::uint32_t pe,
+                               std::uint64_t key = 1) {
         Offered offer{};
+        offer.source.key = key;
         offer.source.size_bytes = described;
         offer.source.pe = pe;
         send_bytes(office, handler.number(),
@@ -90,16 +93,30 @@ TEST(TaskForged, lengths_ways_and_offers_that_cannot_be_are_dropped_and_told_her
       offered(16, 16, 1);                     // of memory of the target itself
       offered(16, 16, 7);                     // of nobody
       offered(0, 0, 0);                       // of nothing, which is packed
+      offered(16, 16, 0, 0);                  // without a key, so that its sender would write
       Bytes good = bytes_of(Head{hash, 1, 1}, value, Part{16, Way::packed, 0});
       good.resize(80);
       send_bytes(office, handler.number(), good);
       ASSERT_EQ(office.tasks.send(1, stop), PH_OK);
-      EXPECT_EQ(forged, 14u);
+      EXPECT_EQ(forged, 15u);
     } else {
       office.until([&] { return right == 101; });
-      EXPECT_EQ(office.failures.size(), 14u);
+      EXPECT_EQ(office.failures.size(), 15u);
       for (const Failure& failure : office.failures) EXPECT_EQ(failure.status, PH_ERR_PROTOCOL);
     }
+  });
+}
+
+// A bool that is neither 0 nor 1 is no bool of this machine.
+TEST(TaskForged, a_bool_of_any_byte_is_one) {
+  run_forged([](Office& office) {
+    std::vector<int> come;
+    const auto handler = office.tasks.on([&](bool value) { come.push_back(value ? 1 : 0); });
+    office.begin();
+    if (office.own() == 1) return office.until([&] { return come.size() == 3; });
+    const std::uint32_t hash = photon::tasks::detail::hash_of_types<bool>();
+    for (const std::uint64_t byte : {7u, 0u, 255u})
+      send_bytes(office, handler.number(), bytes_of(Head{hash, 0, 1}, byte));
   });
 }
 
@@ -136,8 +153,8 @@ TEST(TaskForged, hashes_and_odd_elements_are_refused) {
   });
 }
 
-// Dones, words, refusals, ready marks and answers with numbers that are drawn at random, while a
-// span is offered and not landed: it is released once, by its own done.
+// Dones, words, refusals, ready marks, answers and losses with names near those that are open,
+// while a span is offered and not landed: it is released once, by its own done.
 TEST(TaskForged, ends_that_nobody_has_sent_end_nothing) {
   run_forged([](Office& office) {
     std::vector<std::uint64_t> row(3000, 8);
@@ -153,7 +170,7 @@ TEST(TaskForged, ends_that_nobody_has_sent_end_nothing) {
                                          });
     const auto told = office.tasks.on([&] { is_forged = true; });
     office.begin();
-    ASSERT_EQ(handler.number(), 6u) << "the numbers below it are those of this layer";
+    ASSERT_EQ(handler.number(), 7u) << "the numbers below it are those of this layer";
     if (office.own() == 0) {
       ASSERT_EQ(office.tasks.send(1, handler, zero_copy(row, [&] { ++released; })), PH_OK);
       office.until([&] { return is_forged; });
@@ -171,13 +188,14 @@ TEST(TaskForged, ends_that_nobody_has_sent_end_nothing) {
         send_bytes(office, 2, bytes_of(name));
         send_bytes(office, 4, bytes_of(name));
         send_bytes(office, 5, bytes_of(static_cast<std::uint32_t>(name)));
+        send_bytes(office, 6, bytes_of(Lost{name, PH_ERR_PEER, 0}));
       }
     const std::uint64_t stale = std::uint64_t{9} << 24;
-    send_bytes(office, 3, bytes_of(Refusal{6, PH_ERR_RANGE, 2}, stale));  // one is missing
-    send_bytes(office, 3, bytes_of(Refusal{6, PH_OK, 1}, stale));         // no error
-    send_bytes(office, 3, bytes_of(Refusal{6, -1000, 1}, stale));         // no status
-    send_bytes(office, 3, bytes_of(Refusal{6, PH_ERR_RANGE, ~std::uint64_t{0}}));
-    for (std::uint32_t number = 0; number < 6; ++number) {
+    send_bytes(office, 3, bytes_of(Refusal{7, PH_ERR_RANGE, 2}, stale));  // one is missing
+    send_bytes(office, 3, bytes_of(Refusal{7, PH_OK, 1}, stale));         // no error
+    send_bytes(office, 3, bytes_of(Refusal{7, -1000, 1}, stale));         // no status
+    send_bytes(office, 3, bytes_of(Refusal{7, PH_ERR_RANGE, ~std::uint64_t{0}}));
+    for (std::uint32_t number = 0; number < 7; ++number) {
       send_bytes(office, number, {});
       send_bytes(office, number, Bytes(3));
       send_bytes(office, number, Bytes(4097, std::byte{0xff}));

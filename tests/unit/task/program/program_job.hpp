@@ -1,4 +1,4 @@
-// What tests of <photon/task.hpp> share: a PE that sends typed arguments, and the ways that they
+// Tests of <photon/task.hpp> share this: a PE that sends typed arguments, and the ways that they
 // go.
 #pragma once
 
@@ -39,7 +39,7 @@ struct Office {
   void until(Condition condition) {
     while (!condition()) ASSERT_EQ(ph_task_run(pe, 1, nullptr), PH_OK);
   }
-  // Of both sides of a send: all that is under way has come, and the others may have gone on.
+  // Both sides of a send call this: all that is under way has come then.
   void meet() {
     until([this] { return tasks.unreleased() == 0; });
     EXPECT_EQ(ph_task_agree(pe), PH_OK);

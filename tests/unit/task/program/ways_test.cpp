@@ -62,24 +62,37 @@ TEST(TaskWays, a_late_answer_counts_little) {
 TEST(TaskWays, before_anything_is_known_the_size_decides) {
   Ways ways(2);
   EXPECT_EQ(ways.threshold(1), 64 * kKiB);
-  EXPECT_EQ(ways.choose(1, 0).way, Way::packed);
-  EXPECT_EQ(ways.choose(1, kKiB - 1).way, Way::packed);
-  EXPECT_FALSE(ways.choose(1, kKiB - 1).is_measured);
-  EXPECT_EQ(ways.choose(1, 4096 * kKiB + 1).way, Way::offered);
+  EXPECT_EQ(ways.choose(1, 0, true).way, Way::packed);
+  EXPECT_EQ(ways.choose(1, kKiB - 1, true).way, Way::packed);
+  EXPECT_FALSE(ways.choose(1, kKiB - 1, true).is_measured);
+  EXPECT_EQ(ways.choose(1, 4096 * kKiB + 1, true).way, Way::offered);
   EXPECT_EQ(ways.learnt(1).size(), 13u);
   EXPECT_EQ(ways.learnt(1).front().least_bytes, kKiB);
   EXPECT_EQ(ways.learnt(1).back().least_bytes, 4096 * kKiB);
   ways.fix(100);
   EXPECT_EQ(ways.threshold(1), 100u);
-  EXPECT_EQ(ways.choose(1, 100).way, Way::offered);
-  EXPECT_EQ(ways.choose(1, 99).way, Way::packed);
-  EXPECT_EQ(ways.choose(1, 0).way, Way::packed) << "there is nothing to read";
+  EXPECT_EQ(ways.choose(1, 100, true).way, Way::offered);
+  EXPECT_EQ(ways.choose(1, 99, true).way, Way::packed);
+  EXPECT_EQ(ways.choose(1, 0, true).way, Way::packed) << "there is nothing to read";
+}
+
+// Only one span alone is measured, so those of other sends take none of its turns.
+TEST(TaskWays, nothing_is_learnt_of_one_span_among_others) {
+  Ways ways(2);
+  for (int i = 0; i < 100; ++i) {
+    const Choice::Chosen chosen = ways.choose(1, 8 * kKiB, false);
+    EXPECT_EQ(chosen.way, Way::packed);
+    EXPECT_FALSE(chosen.is_measured);
+  }
+  EXPECT_EQ(ways.learnt(1)[3].packed, 0u);
+  for (const Way way : {Way::packed, Way::offered, Way::packed})
+    EXPECT_EQ(ways.choose(1, 8 * kKiB, true).way, way);
 }
 
 // A peer that answers what it was not asked, or twice, changes nothing.
 TEST(TaskWays, only_the_answer_that_was_asked_for_counts) {
   Ways ways(2);
-  static_cast<void>(ways.choose(1, 2 * kKiB));
+  static_cast<void>(ways.choose(1, 2 * kKiB, true));
   const std::uint32_t number = ways.begin({0, 5, 1, 2 * kKiB, Way::packed, Ways::Clock::now()});
   EXPECT_NE(number, 0u);
   ways.end(number, 4);

@@ -34,8 +34,11 @@ TEST(TaskGroups, a_pe_that_stands_twice_is_refused) {
 
 const Numbers kList = {0, 2, 3, 6, 7, 0, 3};  // PEs and, behind them, processes
 
-Groups::Told take(Groups& groups, std::uint32_t first, std::uint32_t count) {
-  return groups.take({2, 5}, {5, 2, first, std::span(kList).subspan(first, count)}, kShape);
+// Of PE 2, so of process 1, on its way down to processes 0 and 3. This is process 3.
+Groups::Told take(Groups& groups, std::uint32_t first, std::uint32_t count,
+                  std::uint32_t from = 1) {
+  return groups.take({2, 5}, {5, 2, first, std::span(kList).subspan(first, count)}, kShape,
+                     {from, 3});
 }
 
 TEST(TaskGroups, a_list_that_comes_in_pieces_is_known_when_all_are_there) {
@@ -49,35 +52,40 @@ TEST(TaskGroups, a_list_that_comes_in_pieces_is_known_when_all_are_there) {
   EXPECT_EQ(take(groups, 0, 3), Groups::Told::known);
 }
 
-// Whoever told it first has died in between, and its last pieces mingle with those of another one.
-TEST(TaskGroups, pieces_from_two_sources_make_one_list) {
+// Whoever told it first has died in between; the last pieces of both mingle.
+TEST(TaskGroups, two_processes_that_tell_it_do_not_meet) {
   Groups groups;
-  EXPECT_EQ(take(groups, 0, 3), Groups::Told::more);
-  EXPECT_EQ(take(groups, 0, 3), Groups::Told::more);  // of the other one
-  EXPECT_EQ(take(groups, 3, 3), Groups::Told::more);
-  EXPECT_EQ(take(groups, 3, 3), Groups::Told::more);
+  EXPECT_EQ(take(groups, 0, 3, 0), Groups::Told::more);
+  EXPECT_EQ(take(groups, 0, 2), Groups::Told::more);
+  EXPECT_EQ(take(groups, 3, 3, 0), Groups::Told::more);
+  EXPECT_EQ(take(groups, 2, 4), Groups::Told::more);
   EXPECT_EQ(take(groups, 6, 1), Groups::Told::complete);
   EXPECT_EQ(of(groups.find({2, 5})->roster().processes), (Numbers{0, 3}));
+  EXPECT_EQ(take(groups, 6, 1, 0), Groups::Told::known);
 }
 
-// Those of the other one begin when some of the first one's are there already.
-TEST(TaskGroups, a_late_source_takes_nothing_from_what_is_there) {
+// A process that is not above has said all of it, or something else under the same name.
+TEST(TaskGroups, is_told_by_a_process_above_alone) {
   Groups groups;
-  EXPECT_EQ(take(groups, 0, 2), Groups::Told::more);
-  EXPECT_EQ(take(groups, 2, 2), Groups::Told::more);
-  EXPECT_EQ(take(groups, 0, 2), Groups::Told::more) << "of the other one";
-  EXPECT_EQ(take(groups, 4, 3), Groups::Told::complete);
-  ASSERT_NE(groups.find({2, 5}), nullptr);
-  EXPECT_EQ(of(groups.find({2, 5})->roster().pes), (Numbers{0, 2, 3, 6, 7}));
+  EXPECT_EQ(take(groups, 0, 3), Groups::Told::more);
+  for (const std::uint32_t from : {0U, 2U, 3U}) {
+    EXPECT_EQ(take(groups, 0, 7, from), Groups::Told::nonsense) << from;
+    EXPECT_EQ(groups.take({2, 5}, {1, 0, 0, Numbers{3}}, kShape, {from, 3}),
+              Groups::Told::nonsense);
+  }
+  EXPECT_EQ(groups.find({2, 5}), nullptr);
+  EXPECT_EQ(take(groups, 3, 4), Groups::Told::complete);
 }
 
-TEST(TaskGroups, a_piece_behind_a_gap_is_refused_alone) {
+TEST(TaskGroups, a_process_begins_one_list_at_a_time) {
   Groups groups;
-  EXPECT_EQ(take(groups, 0, 2), Groups::Told::more);
-  EXPECT_EQ(take(groups, 4, 2), Groups::Told::nonsense);
-  EXPECT_EQ(take(groups, 1, 4), Groups::Told::more) << "cut in another place";
-  EXPECT_EQ(take(groups, 5, 2), Groups::Told::complete);
-  EXPECT_EQ(of(groups.find({2, 5})->roster().processes), (Numbers{0, 3}));
+  EXPECT_EQ(take(groups, 0, 3), Groups::Told::more);
+  EXPECT_EQ(take(groups, 4, 3), Groups::Told::nonsense) << "a piece is missing";
+  EXPECT_EQ(groups.take({2, 6}, {5, 2, 0, std::span(kList).first(3)}, kShape, {1, 3}),
+            Groups::Told::more);
+  EXPECT_EQ(take(groups, 3, 4), Groups::Told::nonsense);
+  EXPECT_EQ(take(groups, 0, 3), Groups::Told::more);
+  EXPECT_EQ(take(groups, 0, 7), Groups::Told::complete);
 }
 
 // A peer may say anything.
@@ -103,14 +111,14 @@ TEST(TaskGroups, forged_pieces_make_no_group) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     Groups groups;
     const Forged& one = all[i];
-    EXPECT_EQ(groups.take({2, 5}, {one.pes, one.processes, one.first, one.numbers}, kShape),
+    EXPECT_EQ(groups.take({2, 5}, {one.pes, one.processes, one.first, one.numbers}, kShape, {1, 3}),
               Groups::Told::nonsense)
         << i;
     EXPECT_EQ(groups.find({2, 5}), nullptr) << i;
   }
   Groups groups;  // another size in the second piece
   EXPECT_EQ(take(groups, 0, 3), Groups::Told::more);
-  EXPECT_EQ(groups.take({2, 5}, {6, 2, 3, std::span(kList).subspan(3, 2)}, kShape),
+  EXPECT_EQ(groups.take({2, 5}, {6, 2, 3, std::span(kList).subspan(3, 2)}, kShape, {1, 3}),
             Groups::Told::nonsense);
   EXPECT_EQ(take(groups, 5, 1), Groups::Told::nonsense) << "the rest of it is worth nothing";
 }
