@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/am_calls.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -292,6 +293,7 @@ TEST_P(AmLent, other_thread_serves_gets_meanwhile) {
     fill(memory, 10 + rank);
     ph_region region{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &region), PH_OK);
+    const TakenBack end(context, region);
     const auto regions = exchange(context, region);
     std::atomic<bool> has_ended = false;
     AmHandler handler([&](const ph_am_message& message, ph_am_landing&) {

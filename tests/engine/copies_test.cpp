@@ -4,10 +4,12 @@
 // mapped_min turns that off for puts, which then take the bulk ring.
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -77,6 +79,7 @@ class CopiedMemory {
                      : ph_register(context, ordinary_.data(), size_bytes, PH_ACCESS_ALL, &region_);
     EXPECT_EQ(status, PH_OK) << last_error(context).text;
     regions_ = exchange(context, region_);
+    if (!is_allocated) end_.emplace(context, region_);
   }
   std::span<std::byte> bytes() const {
     return {reinterpret_cast<std::byte*>(region_.address), region_.size_bytes};
@@ -87,6 +90,7 @@ class CopiedMemory {
   std::vector<std::byte> ordinary_;
   ph_region region_{};
   std::vector<ph_region> regions_;
+  std::optional<TakenBack> end_;
 };
 
 // The bytes from `begin` on are those of `one`, and none beside them was written.

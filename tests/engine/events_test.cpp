@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -120,6 +121,7 @@ TEST_P(Events, a_get_of_a_mebibyte_is_served_and_ends_by_events_alone) {
     auto memory = filled(kSize, 1 + rank);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), kSize, PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const auto regions = exchange(context, mine);
     if (rank == 0) {
       for (int round = 0; round < 10; ++round) {

@@ -6,6 +6,7 @@
 
 #include "engine_group.hpp"
 #include "settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -139,6 +140,7 @@ TEST_P(Lanes, threads_on_lanes_of_their_own_move_their_bytes_at_once) {
     std::vector<std::byte> memory((kOwnLanes + 1) * 2 * kRoom);
     ph_region mine{}, mine_words{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     ASSERT_EQ(ph_alloc(context, 8 * (kOwnLanes + 1), &mine_words), PH_OK);
     const auto regions = exchange(context, mine);
     const auto words = exchange(context, mine_words);

@@ -1,5 +1,9 @@
 // Ids in posting order whatever way their bytes take, fences, flushes and what the flags promise.
+#include <optional>
+#include <vector>
+
 #include "settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -28,6 +32,7 @@ struct Memory {
     else
       EXPECT_EQ(ph_register(context, ordinary.data(), size_bytes, PH_ACCESS_ALL, &region), PH_OK);
     regions = exchange(context, region);
+    if (!allocated) end.emplace(context, region);
   }
   std::span<std::byte> bytes() const {
     return {reinterpret_cast<std::byte*>(region.address), region.size_bytes};
@@ -35,6 +40,7 @@ struct Memory {
   std::vector<std::byte> ordinary;
   ph_region region{};
   std::vector<ph_region> regions;
+  std::optional<TakenBack> end;
 };
 
 TEST_P(Ordering, ids_of_all_modes_are_probed_in_the_order_of_posting) {

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -14,6 +15,7 @@ TEST_P(Probing, ids_of_every_length_arrive_whole_at_both_ends) {
     std::vector<std::byte> memory(1 << 20);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const ph_region target = exchange(context, mine)[1];
     const auto source = filled(70000, 1);
     std::vector<std::byte> room(1024);
@@ -213,6 +215,7 @@ TEST_P(Probing, flags_suppress_just_the_completion_they_name) {
     std::vector<std::byte> memory(6 * kLargest), landing(6 * kLargest);  // each operation its own
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const ph_region target = exchange(context, mine)[1];
     for (const std::size_t size : {0ul, 8ul, 150ul, 5000ul, 70000ul})
       for (const std::uint32_t order : {0u, std::uint32_t{PH_ORDER_NONE}}) {
@@ -251,6 +254,7 @@ TEST_P(Probing, a_notice_accepted_get_completes_after_the_owner_has_its_notice) 
     auto memory = filled(70000, 6);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const ph_region source = exchange(context, mine)[1];
     for (const std::size_t size : {0ul, 8ul, 5000ul, 70000ul}) {
       if (rank == 0) {

@@ -2,9 +2,11 @@
 // rank's own completions are as ever.
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -70,6 +72,7 @@ TEST_P(Progress, a_rank_that_computes_answers_and_finds_every_id_when_it_is_back
     std::memcpy(memory.data() + 2 * kGetBytes, &word, sizeof word);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const auto regions = exchange(context, mine);
     job.meet();
     if (rank == 0) {
@@ -99,11 +102,13 @@ TEST_P(Progress, a_rank_that_computes_answers_in_each_of_its_lanes) {
       std::memcpy(memory[i].data() + 2 * kGetBytes, &word, sizeof word);
     }
     std::vector<ph_region> regions[3];
+    std::optional<TakenBack> ends[3];
     for (std::uint64_t i = 0; i < 3; ++i) {
       ph_region mine{};
       ASSERT_EQ(ph_register(lanes[2 - i], memory[i].data(), memory[i].size(), PH_ACCESS_ALL, &mine),
                 PH_OK);
       regions[i] = exchange(context, mine);
+      ends[i].emplace(context, mine);
     }
     job.meet();
     if (rank == 0) {
@@ -126,6 +131,7 @@ TEST_P(Progress, lanes_come_and_go_while_peers_ask_them) {
     std::vector<std::byte> memory(kGetBytes);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), kGetBytes, PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const ph_region target = exchange(context, mine)[1 - rank];
     for (std::uint32_t number = 1; number <= rounds(20, 8); ++number) {
       ph_context* lane = nullptr;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -66,6 +67,7 @@ TEST_P(PutGet, gets_of_every_size_land_whole_and_tell_the_owner) {
     fill(memory, 5);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), kRoom, PH_ACCESS_READ, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const ph_region source = shared_region(context, mine, 1);
     std::vector<std::byte> landing(kRoom);
     for (std::size_t i = 0; i < kPutSizes.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -49,6 +50,7 @@ TEST_P(Requests, puts_and_gets_of_every_size_are_over_when_their_requests_are) {
     std::vector<std::byte> memory(kRequestRoom);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), kRequestRoom, PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const ph_region there = exchange(context, mine)[1];
     if (rank == 0) {
       std::vector<std::byte> source = filled(kRequestRoom, 3);

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -135,6 +136,7 @@ TEST_P(Sleeping, a_peer_in_a_barrier_answers) {
     std::vector<std::byte> memory(kSize);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), kSize, PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const ph_region target = exchange(context, mine)[1];
     const std::vector<std::byte> source = filled(kSize, 5);
     if (rank == 0) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/settings.hpp"
+#include "support/taken_back.hpp"
 
 namespace photon::test {
 namespace {
@@ -117,6 +118,7 @@ TEST_P(Vectored, faces_of_a_cube_arrive_and_come_back) {
     std::vector<std::byte> cube(kCube), back(kCube);
     if (rank == 0) fill(cube, 3);
     ASSERT_EQ(ph_register(context, cube.data(), kCube, PH_ACCESS_ALL, &mine), PH_OK);
+    const TakenBack end(context, mine);
     const ph_region there = exchange(context, mine)[1];
     if (rank == 0) {
       ph_put_strided_args put{};
