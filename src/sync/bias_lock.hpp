@@ -2,16 +2,16 @@
 //
 // One thread owns the bias and enters with two plain stores and two loads; no locked instruction,
 // which would wait for stores still on their way to the peer (measured on a prototype: a lock and a
-// fence per message cost two thirds of the rate). Another thread revokes the bias with a heavy
+// fence per message cost two thirds of the rate). Another thread revokes the bias with a process
 // barrier; then everybody takes the mutex word, until one thread has come alone often enough to get
 // the bias.
 //
 //   biased(T) -- T enters: busy=1, owner is still T --> held by T --> biased(T)
-//   biased(T) -- U: takes the word, owner=0, heavy barrier, waits for busy=0 --> shared
+//   biased(T) -- U: takes the word, owner=0, process barrier, waits for busy=0 --> shared
 //   shared    -- U was alone for `patience` turns --> biased(U)
 //                (patience grows eightfold, 8 grants at most)
 //   biased(T), shared -- who is inside by the word ends the bias --> shared, for good
-//   biased(T) -- V visits: takes the word, owner=0, heavy barrier, waits for busy=0 --> held by V
+//   biased(T) -- V visits: takes the word, owner=0, process barrier, waits for busy=0 --> held by V
 //             -- V leaves: owner=T --> biased(T)
 //             -- V only tried, and busy is 1 --> owner=T, V was never inside
 //
@@ -22,8 +22,8 @@
 //   kept -- a visitor --> taken
 //
 // Argument: T's store of busy and second load of owner against U's store of owner and load of
-// busy is Dekker's pattern; U's heavy barrier makes it safe without a fence in T. Each grant has a
-// busy word of its own, so a thread that read a stale owner cannot disturb the next one's. [bias]
+// busy is Dekker's pattern; U's process barrier makes it safe without a fence in T. Each grant has
+// a busy word of its own, so a thread that read a stale owner cannot disturb the next one's. [bias]
 // A visit is for who comes seldom and to every lane (unregistering): it costs T nothing but the
 // wait. The owner it puts back is read by T with acquire, so that T sees what V did. T itself may
 // find the word free with its bias restored: it goes on by the word, for nobody else enters biased.
@@ -51,7 +51,7 @@ class BiasLock {
   enum class Held : std::uint64_t {};  // how the lock was taken; unlock() wants it back
   static constexpr Held kBiased{0};    // by try_biased()
 
-  // Without a heavy barrier there is no bias: every entry takes the word.
+  // Without a process barrier there is no bias: every entry takes the word.
   explicit BiasLock(bool may_bias, Token first = 0) noexcept
       : owner_(may_bias ? first : 0), may_bias_(may_bias) {}
 
@@ -97,7 +97,7 @@ class BiasLock {
       return false;
     auto& busy = busy_[owner & kGrantMask];
     busy.store(1, std::memory_order_relaxed);
-    Policy::light_barrier();  // pairs with the revoker's heavy barrier [bias]
+    Policy::light_barrier();  // pairs with the revoker's process barrier [bias]
     if (owner_.load(std::memory_order_acquire) == owner) [[likely]]  // [visit]
       return true;
     busy.store(0, std::memory_order_release);  // [bias]
@@ -166,7 +166,7 @@ class BiasLock {
   }
   void stop_entries() noexcept {
     owner_.store(0, std::memory_order_relaxed);
-    Policy::heavy_barrier();  // pairs with the owner's light barrier [bias]
+    Policy::process_barrier();  // pairs with the owner's light barrier [bias]
   }
   bool has_left(Token owner) const noexcept {
     return busy_[owner & kGrantMask].load(std::memory_order_acquire) == 0;  // [bias]

@@ -7,6 +7,7 @@
 //   light_barrier()  the cheap half of an asymmetric fence: stops the compiler only
 //   heavy_barrier()  the dear half: afterwards every store any thread made before its own last
 //                    light_barrier is visible, and every later load of theirs sees ours
+//   process_barrier()  the same towards threads of this process alone
 //   full_fence()     store-load fence, for when no heavy_barrier is to be had
 //   relax(), pause() in a spin loop
 // Owner: none (types and static functions only).
@@ -21,6 +22,7 @@ namespace photon::sync {
 // registered. Idempotent.
 bool register_heavy_barrier() noexcept;
 void issue_heavy_barrier() noexcept;
+void issue_process_barrier() noexcept;
 
 struct HardwarePolicy {
   template <class T>
@@ -62,6 +64,7 @@ struct HardwarePolicy {
 
   static void light_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
   static void heavy_barrier() noexcept { issue_heavy_barrier(); }
+  static void process_barrier() noexcept { issue_process_barrier(); }
   static void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void relax() noexcept { __builtin_ia32_pause(); }
   // Touches no memory for about so many cycles. A turn that lies across two lines of code would

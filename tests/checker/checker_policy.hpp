@@ -100,6 +100,7 @@ struct CheckerPolicy {
   static void heavy_barrier() noexcept {
     Execution::current().perform({.kind = OpKind::heavy_barrier});
   }
+  static void process_barrier() noexcept { heavy_barrier(); }  // all of a model are one process
   static void full_fence() noexcept { Execution::current().perform({.kind = OpKind::full_fence}); }
   static void relax() noexcept { Execution::current().perform({.kind = OpKind::relax}); }
   static void pause(unsigned spins) noexcept { Execution::current().pause(spins); }
