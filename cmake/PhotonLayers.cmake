@@ -179,7 +179,8 @@ function(photon_layer name)
     photon_library_layer(${target} ${layer_LIBRARY})
     if(layer_OUTSIDE)
       target_include_directories(${target} PRIVATE
-        ${PHOTON_SOURCE_ROOT}/src ${PHOTON_SOURCE_ROOT}/include)
+        ${PHOTON_SOURCE_ROOT}/src ${PHOTON_SOURCE_ROOT}/include
+        ${PHOTON_SOURCE_ROOT}/include/${layer_LIBRARY})
     endif()
     return()
   endif()

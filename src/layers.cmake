@@ -37,6 +37,8 @@ photon_layer(compat OUTSIDE USES sync)
 
 # Message-driven tasks, a library of their own.
 include(${PHOTON_SOURCE_ROOT}/task/layers.cmake)
+# Converse programs, on top of it.
+include(${PHOTON_SOURCE_ROOT}/converse/layers.cmake)
 
 # The network simulator, a library of its own.
 include(${PHOTON_SOURCE_ROOT}/netsim/layers.cmake)

@@ -1,0 +1,83 @@
+// What a PE of a Converse program has beside its PE of libphoton_task.
+//
+//   none -- ConverseInit() --> starting -- start function --> running -- ConverseExit() --> leaving
+//
+// A Converse message is the body of a message of libphoton_task: the program's pointer is
+// PH_TASK_HEADER_BYTES behind it. Its first CmiMsgHeaderSizeBytes are a Header. All of them name
+// one handler of libphoton_task, `dispatch`, which runs what the Header names. So the bytes that a
+// program copies, overwrites or sends from its stack are never those that the library lives by.
+// Owner: ConverseInit(). Threads: each PE has its own, found by here().
+#pragma once
+
+#include <converse.h>
+#include <photon/task.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace photon::converse {
+
+struct Header {
+  std::uint32_t handler;
+  std::uint16_t check;  // of the function that the sender means; 0: nobody has sent it yet
+  std::uint16_t zero;
+};
+static_assert(sizeof(Header) == CmiMsgHeaderSizeBytes);
+
+struct Handler {
+  CmiHandler plain = nullptr;  // one of the two is not null
+  CmiHandlerEx extended = nullptr;
+  void* user = nullptr;
+  std::uint16_t check = 0;  // where its function lies in its file; never 0
+};
+
+// One of each layer above, which it makes and ends itself.
+struct Parts {
+  void* schedule = nullptr;  // converse/run
+  void* threads = nullptr;   // converse/thread
+  void* collect = nullptr;   // converse/collect
+  void* groups = nullptr;    // converse/send
+  void* buffers = nullptr;   // converse/buffer
+};
+
+struct Pe {
+  ph_task_pe* task = nullptr;
+  ph_context* context = nullptr;
+  ph_task_place place{};
+  std::uint32_t dispatch = 0;  // of all Converse messages
+  std::vector<Handler> handlers;
+  Parts parts;
+};
+
+// The calling thread's PE. None: the words name the call, and the process ends.
+Pe& here(const char* call) noexcept;
+Pe* current() noexcept;  // null: the thread is no PE
+void set_current(Pe* pe) noexcept;
+
+// Ends the job, with the number of the PE, the call and the words on stderr.
+[[noreturn]] void refuse(const char* call, const char* format, ...) noexcept
+    __attribute__((format(printf, 2, 3)));
+// Ends the job if that status is an error; the words are those of libphoton_task.
+void require(Pe& pe, const char* call, ph_status status) noexcept;
+
+inline Header& header_of(void* message) noexcept { return *static_cast<Header*>(message); }
+inline ph_task_message* task_of(void* message) noexcept {
+  return reinterpret_cast<ph_task_message*>(static_cast<char*>(message) - PH_TASK_HEADER_BYTES);
+}
+inline void* message_of(ph_task_message* message) noexcept { return ph_task_body(message); }
+
+// Registers a handler of libphoton_task for a layer's own messages, at the start of each PE and in
+// the same order on all. It gets the Pe as `user`.
+std::uint32_t enroll(Pe& pe, ph_task_handler handler) noexcept;
+
+// A message of the program for `dispatch`, checked against its size and its handler.
+void* allocate(Pe& pe, const char* call, CmiInt8 size) noexcept;
+// Ends the job unless a message of that size can be sent: null, negative or too small.
+void check_message(const char* call, CmiInt8 size, const void* message) noexcept;
+void check_pe(const char* call, CmiInt8 pe) noexcept;
+// Writes to a header that leaves this PE which function its handler is, or ends the job.
+void mark_sent(Pe& pe, const char* call, Header& header) noexcept;
+// Runs the handler that its header names, which has the message then.
+void run_message(Pe& pe, void* message) noexcept;
+
+}  // namespace photon::converse
