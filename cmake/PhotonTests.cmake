@@ -302,6 +302,40 @@ function(photon_helper_programs)
   endif()
 endfunction()
 
+# One executable conv_<name> per file of tests/converse/programs, linked like a user's program.
+# Sources of one name in a folder of their own are one program of several files.
+function(photon_converse_programs)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/converse/programs)
+  file(GLOB entries CONFIGURE_DEPENDS LIST_DIRECTORIES true ${folder}/*)
+  foreach(entry IN LISTS entries)
+    set(sources ${entry})
+    if(IS_DIRECTORY ${entry})
+      file(GLOB sources CONFIGURE_DEPENDS ${entry}/*.c ${entry}/*.cpp)
+    elseif(NOT entry MATCHES "\\.(c|cpp)$")
+      continue()
+    endif()
+    get_filename_component(name ${entry} NAME)
+    string(REPLACE "." "_" name conv_${name})  # ring.c and ring.cpp are two programs
+    add_executable(${name} ${sources})
+    set_target_properties(${name} PROPERTIES C_STANDARD 11 CXX_STANDARD 17 LINKER_LANGUAGE CXX
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/converse)
+    target_compile_options(${name} PRIVATE -Wall -Wextra)
+    target_link_libraries(${name} PRIVATE photon_converse Threads::Threads)
+    if(PHOTON_SANITIZE)
+      target_link_libraries(${name} PRIVATE photon_flags)
+    endif()
+    if(TARGET photon_converse_tests)
+      add_dependencies(photon_converse_tests ${name})
+    endif()
+  endforeach()
+  if(TARGET photon_converse_tests)
+    add_dependencies(photon_converse_tests programs)
+    target_compile_definitions(photon_converse_tests PRIVATE
+      PHOTON_CONVERSE_DIR="${CMAKE_BINARY_DIR}/tests/converse"
+      PHOTON_C_COMPILER="${CMAKE_C_COMPILER}" PHOTON_CXX_COMPILER="${CMAKE_CXX_COMPILER}")
+  endif()
+endfunction()
+
 # What tests/launcher looks at: parts of photonrun, which is no library.
 function(photon_launcher_parts)
   photon_find_fmt()

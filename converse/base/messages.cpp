@@ -55,19 +55,21 @@ const Handler& handler_of(Pe& pe, const Header& header) noexcept {
 }  // namespace
 
 void* allocate(Pe& pe, const char* call, CmiInt8 size) noexcept {
-  if (size < CmiMsgHeaderSizeBytes) [[unlikely]]
-    refuse(call, "a message of %lld bytes is smaller than its header of %d",
-           static_cast<long long>(size), CmiMsgHeaderSizeBytes);
+  if (size < 0) [[unlikely]]
+    refuse(call, "a message of %lld bytes: a size is not negative", static_cast<long long>(size));
   ph_task_message* message = nullptr;
   require(pe, call, ph_task_alloc(pe.task, static_cast<std::uint64_t>(size), &message));
   ph_task_set_handler(message, pe.dispatch);
   void* const result = message_of(message);
-  header_of(result) = {};
+  if (size >= CmiMsgHeaderSizeBytes) [[likely]]
+    header_of(result) = {};
   return result;
 }
 
 void check_message(const char* call, CmiInt8 size, const void* message) noexcept {
   if (message == nullptr) refuse(call, "the message is null");
+  if (size < 0)
+    refuse(call, "a message of %lld bytes: a size is not negative", static_cast<long long>(size));
   if (size < CmiMsgHeaderSizeBytes)
     refuse(call, "a message of %lld bytes is smaller than its header of %d",
            static_cast<long long>(size), CmiMsgHeaderSizeBytes);

@@ -1,11 +1,14 @@
 // What a PE of a Converse program has beside its PE of libphoton_task.
 //
 //   none -- ConverseInit() --> starting -- start function --> running -- ConverseExit() --> leaving
+//   running, leaving -- the job is over (converse/run/leaving.hpp) --> over
 //
 // A Converse message is the body of a message of libphoton_task: the program's pointer is
-// PH_TASK_HEADER_BYTES behind it. Its first CmiMsgHeaderSizeBytes are a Header. All of them name
-// one handler of libphoton_task, `dispatch`, which runs what the Header names. So the bytes that a
-// program copies, overwrites or sends from its stack are never those that the library lives by.
+// PH_TASK_HEADER_BYTES behind it. Its first CmiMsgHeaderSizeBytes are a Header. To libphoton_task
+// all of them name one handler, `dispatch`, which runs what the Header names; those for any PE of a
+// process name `node_dispatch`, and those in a queue of priorities `queue_dispatch`. So the bytes
+// that a program copies, overwrites or sends from its stack are never those that the library lives
+// by.
 // Owner: ConverseInit(). Threads: each PE has its own, found by here().
 #pragma once
 
@@ -33,18 +36,26 @@ struct Handler {
 
 // One of each layer above, which it makes and ends itself.
 struct Parts {
-  void* schedule = nullptr;  // converse/run
-  void* threads = nullptr;   // converse/thread
-  void* collect = nullptr;   // converse/collect
-  void* groups = nullptr;    // converse/send
-  void* buffers = nullptr;   // converse/buffer
+  void* schedule = nullptr;  // converse/run, as the next two
+  void* conditions = nullptr;
+  void* leaving = nullptr;
+  void* threads = nullptr;  // converse/thread
+  void* collect = nullptr;  // converse/collect
+  void* groups = nullptr;   // converse/send
+  void* buffers = nullptr;  // converse/buffer
 };
+
+struct Process;  // what the PEs of a process share (converse/run/process.hpp)
 
 struct Pe {
   ph_task_pe* task = nullptr;
   ph_context* context = nullptr;
+  Process* process = nullptr;
   ph_task_place place{};
-  std::uint32_t dispatch = 0;  // of all Converse messages
+  std::uint32_t dispatch = 0;        // of messages that were sent to this PE
+  std::uint32_t node_dispatch = 0;   // of those for any PE of this process
+  std::uint32_t queue_dispatch = 0;  // of those in this PE's queue of priorities
+  bool is_leaving = false;           // no function of the program is called any more
   std::vector<Handler> handlers;
   Parts parts;
 };
@@ -70,7 +81,8 @@ inline void* message_of(ph_task_message* message) noexcept { return ph_task_body
 // the same order on all. It gets the Pe as `user`.
 std::uint32_t enroll(Pe& pe, ph_task_handler handler) noexcept;
 
-// A message of the program for `dispatch`, checked against its size and its handler.
+// A message of the program for `dispatch`, with handler 0. It may be smaller than a header, for
+// programs have other memory of CmiAlloc(); such a one is refused where it is sent.
 void* allocate(Pe& pe, const char* call, CmiInt8 size) noexcept;
 // Ends the job unless a message of that size can be sent: null, negative or too small.
 void check_message(const char* call, CmiInt8 size, const void* message) noexcept;

@@ -75,8 +75,9 @@ typedef void (*CmiHandler)(void* message);
 typedef void (*CmiHandlerEx)(void* message, void* user);
 
 /**
- * A message of size bytes, its header among them, with one reference and handler 0.
- * Errors: a size that is negative, or less than CmiMsgHeaderSizeBytes; no memory.
+ * A message of size bytes, its header among them, with one reference and handler 0. Less than
+ * CmiMsgHeaderSizeBytes is memory that is no message, as for CmiSyncVectorSendAndFree().
+ * Errors: a size that is negative; no memory.
  */
 CMI_API void* CmiAlloc(CmiInt8 size);
 /** One reference more. */

@@ -1,0 +1,31 @@
+// What the PEs of a process share.
+// Invariant: but for what the lock guards, all of it is set before the PEs start.
+// Owner: ConverseInit(); it stays until the process has ended, for the threads of PEs that wait for
+// this use it. Threads: PEs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "converse/base/pe.hpp"
+
+namespace photon::converse {
+
+struct Process {
+  ph_context* context = nullptr;
+  char** argv = nullptr;  // of the program; PEs above the first get copies of the list
+  CmiStartFn start = nullptr;
+  bool user_schedules = false;
+  bool init_returns = false;
+  std::chrono::steady_clock::time_point began;
+  std::vector<std::uint32_t> host_of;  // by process: numbers from 0 on, in the order of processes
+
+  std::mutex lock;
+  std::vector<bool> has_left;     // by rank: has called ConverseExit()
+  std::optional<int> ended_with;  // the job is over, as far as a PE of this process has heard
+};
+
+}  // namespace photon::converse
