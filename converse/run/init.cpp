@@ -90,7 +90,7 @@ void init(int argc, char** argv, Process& process) {
   if (argv == nullptr || argc < 0 || argv[argc] != nullptr)
     refuse(kInit, "argv has to be a list of argc arguments with a null behind them");
   const std::uint32_t pes = take_pes(argv);
-  process.argv = argv;
+  process.argv = CmiCopyArgs(argv);
   process.has_left.resize(pes);
   process.began = std::chrono::steady_clock::now();
   process.context = join_job(pes);

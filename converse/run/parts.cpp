@@ -1,12 +1,16 @@
 #include "converse/run/parts.hpp"
 
+#include "converse/run/conditions.hpp"
 #include "converse/run/leaving.hpp"
 #include "converse/run/schedule.hpp"
+#include "converse/send/groups.hpp"
 
 namespace photon::converse {
 
 void start_parts(Pe& pe) {
   start_schedule(pe);
+  start_conditions(pe);
+  start_groups(pe);
   start_leaving(pe);
 }
 

@@ -16,7 +16,7 @@ namespace photon::converse {
 
 struct Process {
   ph_context* context = nullptr;
-  char** argv = nullptr;  // of the program; PEs above the first get copies of the list
+  char** argv = nullptr;  // a copy of the list, which nobody changes
   CmiStartFn start = nullptr;
   bool user_schedules = false;
   bool init_returns = false;

@@ -83,7 +83,8 @@ enum {
   CcdSIGUSR1 = 32,
   CcdSIGUSR2 = 33,
   CcdUSER = 48,
-  CcdUSERMAX = 128
+  CcdUSERMAX = 128,
+  CcdIGNOREPE = -2 /* as `pe`: whichever */
 };
 
 /** Once, the next time; each time. Returns the name of the call, for CcdCancelCallOnCondition(). */
