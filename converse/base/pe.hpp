@@ -56,6 +56,9 @@ struct Pe {
   std::uint32_t node_dispatch = 0;   // of those for any PE of this process
   std::uint32_t queue_dispatch = 0;  // of those in this PE's queue of priorities
   bool is_leaving = false;           // no function of the program is called any more
+  // Tasks of this library itself, which the innermost run of the scheduler does not count.
+  std::uint64_t own_tasks = 0;
+  CrnStream random{0};
   std::vector<Handler> handlers;
   Parts parts;
 };

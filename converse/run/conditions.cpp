@@ -55,7 +55,6 @@ struct Watch {
 struct Conditions {
   std::array<Watch, CcdUSERMAX + 1> watches;
   int names = 0;
-  std::uint64_t timers = 0;  // of CcdCallFnAfter(), that have not run
 };
 
 struct Later {
@@ -169,7 +168,6 @@ void on_later(ph_task_pe* /*task*/, void* user) {
   auto* const later = static_cast<Later*>(user);
   const Later one = *later;
   delete later;
-  --conditions_of(*one.pe).timers;
   if (!one.pe->is_leaving) call_function(one.function, one.user);
 }
 
@@ -182,7 +180,6 @@ void call_after(const char* call, CcdVoidFn function, void* user, double millise
   if (later == nullptr) refuse(call, "no memory for a timer");
   require(pe, call,
           ph_task_after(pe.task, static_cast<std::uint64_t>(time_us), on_later, later, nullptr));
-  ++conditions_of(pe).timers;
 }
 
 }  // namespace
@@ -194,15 +191,6 @@ void start_conditions(Pe& pe) {
     conditions->watches[i].pe = &pe;
     conditions->watches[i].condition = static_cast<int>(i);
   }
-}
-
-bool may_act(const Pe& pe) noexcept {
-  const Conditions& conditions = conditions_of(pe);
-  if (conditions.timers != 0) return true;
-  return std::ranges::any_of(conditions.watches, [](const Watch& watch) {
-    return watch.call != 0 && watch.condition != CcdPROCESSOR_BEGIN_IDLE &&
-           watch.condition != CcdPROCESSOR_END_IDLE;
-  });
 }
 
 }  // namespace photon::converse

@@ -15,7 +15,4 @@ namespace photon::converse {
 
 void start_conditions(Pe& pe);
 
-// May a function of the program run here although no message comes?
-bool may_act(const Pe& pe) noexcept;
-
 }  // namespace photon::converse

@@ -64,6 +64,7 @@ Pe& make_pe(Process& process, ph_task_pe* task) {
   pe.place.size = sizeof pe.place;
   set_current(&pe);
   require(pe, kInit, ph_task_shape(task, &pe.place));
+  CrnSrand(0);
   enroll_dispatch(pe);
   start_parts(pe);
   require(pe, kInit, ph_task_agree(task));

@@ -74,7 +74,9 @@ Word take_word(Pe& pe, ph_task_message* message) noexcept {
     const std::scoped_lock lock(pe.process->lock);
     pe.process->ended_with = status;
   }
-  require(pe, "ConverseExit", ph_task_barrier(pe.task));
+  const ph_status met = ph_task_barrier(pe.task);
+  // A process that has met others in a barrier of the program has left before this one.
+  if (met != PH_ERR_DEPARTED) require(pe, "ConverseExit", met);
   end_process(pe, status);
 }
 
@@ -89,6 +91,7 @@ void end_job(Pe& pe, const Word& word) noexcept {
 // On PE 0.
 void on_leave(ph_task_pe* /*task*/, ph_task_message* message, void* user) {
   Pe& pe = *static_cast<Pe*>(user);
+  ++pe.own_tasks;
   Leaving& leaving = leaving_of(pe);
   const Word word = take_word(pe, message);
   if (word.is_exit != 0) return end_job(pe, word);
@@ -122,6 +125,15 @@ void start_leaving(Pe& pe) {
   pe.parts.leaving = leaving;
   leaving->on_leave = enroll(pe, on_leave);
   leaving->on_over = enroll(pe, on_over);
+}
+
+void heed_end(Pe& pe) noexcept {
+  std::optional<int> status;
+  {
+    const std::scoped_lock lock(pe.process->lock);
+    status = pe.process->ended_with;
+  }
+  if (status) end_process(pe, *status);
 }
 
 void leave(Pe& pe, int status) noexcept { tell_and_wait(pe, {status, pe.place.pe, 0, 0}); }

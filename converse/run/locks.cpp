@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "converse/base/pe.hpp"
+#include "converse/run/leaving.hpp"
 
 struct CmiNodeLockStruct {
   pthread_mutex_t mutex;
@@ -70,6 +70,7 @@ void CmiDestroyLock(CmiNodeLock lock) {
 void CmiNodeBarrier(void) {
   photon::converse::Pe& pe = photon::converse::here(__func__);
   photon::converse::require(pe, __func__, ph_task_node_barrier(pe.task));
+  photon::converse::heed_end(pe);
 }
 
 // No thread of the process stands beside its PEs.
@@ -78,6 +79,7 @@ void CmiNodeAllBarrier(void) { CmiNodeBarrier(); }
 int CmiBarrier(void) {
   photon::converse::Pe& pe = photon::converse::here(__func__);
   photon::converse::require(pe, __func__, ph_task_barrier(pe.task));
+  photon::converse::heed_end(pe);
   return 0;
 }
 

@@ -8,13 +8,18 @@ namespace {
 constexpr unsigned kIntBits = 32;
 constexpr unsigned kLongBits = 64;
 
+// A message without a priority runs behind all whose first bit is 0, and before ints from 0 on,
+// whose first bit is 1: so it has the vector of that bit alone.
+constexpr unsigned kPlainBits = 1;
+constexpr unsigned kPlain = 0x80000000;
+
 // A length of int and long is not the program's to choose, and many leave it out.
 ph_task_priority priority_of(const char* call, int strategy, int bits,
                              const unsigned* words) noexcept {
   const auto length = static_cast<std::uint32_t>(bits);
   switch (strategy) {
-    case CQS_QUEUEING_FIFO: return {PH_TASK_FIFO, 0, nullptr};
-    case CQS_QUEUEING_LIFO: return {PH_TASK_LIFO, 0, nullptr};
+    case CQS_QUEUEING_FIFO: return {PH_TASK_BITS_FIFO, kPlainBits, &kPlain};
+    case CQS_QUEUEING_LIFO: return {PH_TASK_BITS_LIFO, kPlainBits, &kPlain};
     case CQS_QUEUEING_IFIFO: return {PH_TASK_INT_FIFO, kIntBits, words};
     case CQS_QUEUEING_ILIFO: return {PH_TASK_INT_LIFO, kIntBits, words};
     case CQS_QUEUEING_BFIFO: return {PH_TASK_BITS_FIFO, length, words};

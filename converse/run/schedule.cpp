@@ -17,16 +17,33 @@ void heed_exits(Pe& pe) noexcept {
 
 namespace {
 
+// A task of the library itself is none of the `count`, so the rest of them is run behind it.
+std::uint64_t run_counted(Pe& pe, const char* call, std::int64_t count, const Run& run) noexcept {
+  const Schedule& schedule = schedule_of(pe);
+  std::uint64_t counted = 0;
+  for (bool is_over = false; !is_over;) {
+    const std::int64_t left = count <= 0 ? count : count - static_cast<std::int64_t>(counted);
+    std::uint64_t ran = 0;
+    pe.own_tasks = 0;
+    require(pe, call, ph_task_run(pe.task, left, &ran));
+    counted += ran - pe.own_tasks;
+    is_over = count <= 0 || run.exits != schedule.exits || ran < static_cast<std::uint64_t>(left) ||
+              counted >= static_cast<std::uint64_t>(count);
+  }
+  return counted;
+}
+
 std::uint64_t run_as(Pe& pe, const char* call, std::int64_t count, std::uint64_t most) noexcept {
   Schedule& schedule = schedule_of(pe);
-  Run run{schedule.innermost, schedule.exits, most, count != 0};
+  const std::uint64_t own_tasks = pe.own_tasks;  // of the run around this one
+  Run run{schedule.innermost, schedule.exits, most};
   schedule.innermost = &run;
-  std::uint64_t ran = 0;
-  require(pe, call, ph_task_run(pe.task, count, &ran));
+  const std::uint64_t counted = run_counted(pe, call, count, run);
   schedule.innermost = run.outer;
+  pe.own_tasks = own_tasks;
   if (run.outer != nullptr && run.outer->exits != schedule.exits)
     static_cast<void>(ph_task_stop(pe.task));
-  return ran;
+  return counted;
 }
 
 }  // namespace

@@ -17,7 +17,6 @@ struct Run {
   Run* outer;
   std::uint64_t exits;     // calls of CsdExitScheduler() before it began
   std::uint64_t most = 0;  // messages, of one that does not wait for them; 0: all
-  bool waits;              // for messages, when none is there
 };
 
 struct Schedule {

@@ -43,6 +43,7 @@ void make_known(Pe& pe, const CmiGroup& name, std::vector<std::uint32_t> pes) {
 
 void on_definition(ph_task_pe* /*task*/, ph_task_message* message, void* user) {
   Pe& pe = *static_cast<Pe*>(user);
+  ++pe.own_tasks;
   const std::uint64_t size_bytes = ph_task_size(message);
   Definition name{};
   if (size_bytes < sizeof name || size_bytes % sizeof(std::uint32_t) != 0)

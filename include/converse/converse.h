@@ -162,6 +162,7 @@ CMI_API CmiCommHandle CmiAsyncVectorSend(int pe, int count, int* sizes, char** p
 
 #include "converse_collect.h"
 #include "converse_program.h"
+#include "converse_random.h"
 #include "converse_schedule.h"
 #include "converse_thread.h"
 #ifdef __cplusplus
