@@ -5,6 +5,7 @@
  *   made -- awaken --> ready -- its turn --> running -- its function returns --> over
  *   running -- suspend --> suspended -- awaken --> ready;  running -- yield --> ready
  *   running -- join --> joining -- the other one is over --> ready
+ *   made, suspended -- resume --> running, inside of that call
  *   made, ready, suspended, joining -- free --> over
  *
  * A thread belongs to the PE that has made it and never leaves it. Threads of one PE run one at a
@@ -94,6 +95,17 @@ PH_API ph_status ph_task_thread_awaken(ph_task_pe *pe, ph_task_thread thread);
  * Status:  PH_ERR_STATE (not in a thread), PH_ERR_MEMORY: the thread goes on.
  */
 PH_API ph_status ph_task_thread_yield(ph_task_pe *pe);
+
+/**
+ * Give a thread that waits its turn now: one that was made, or is suspended.
+ * Effect:  the call returns when that thread suspends, yields, joins or is over. No queue is asked,
+ *          so this is for programs that choose by themselves who runs. A handler may call it, and
+ *          code outside of ph_task_run(), and a thread, which runs and does not stop meanwhile.
+ * Status:  PH_ERR_STATE (that thread runs, is ready, joins another one, or is over; the PE has
+ *          ended), PH_ERR_RANK (a thread of another PE), PH_ERR_ARGUMENT (there was no such
+ *          thread).
+ */
+PH_API ph_status ph_task_thread_resume(ph_task_pe *pe, ph_task_thread thread);
 
 /**
  * Wait in this thread until another thread of the PE is over.

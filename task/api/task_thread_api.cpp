@@ -204,6 +204,25 @@ ph_status ph_task_thread_yield(ph_task_pe* pe) {
   return of(pe).fail(PH_ERR_MEMORY, "%s: no memory for a token", kCall);
 }
 
+ph_status ph_task_thread_resume(ph_task_pe* pe, ph_task_thread thread) {
+  constexpr const char* kCall = "ph_task_thread_resume";
+  if (pe == nullptr) return PH_ERR_ARGUMENT;
+  Pe& one = of(pe);
+  if (!is_here(one, kCall)) return PH_ERR_STATE;
+  if (thread.pe != one.number()) [[unlikely]]
+    return foreign(one, kCall, thread);
+  Threads& threads = threads_of(one);
+  Thread* other = threads.find(thread);
+  if (other == nullptr) [[unlikely]]
+    return nobody(one, kCall, thread);
+  if (threads.has_left()) return one.fail(PH_ERR_STATE, "%s: the PE ends", kCall);
+  if (other->state != ThreadState::suspended && other->state != ThreadState::made) [[unlikely]]
+    return one.fail(PH_ERR_STATE, "%s: thread %u %s: only one that waits can be resumed", kCall,
+                    thread.number, state_text(other->state));
+  threads.run_now(*other);
+  return PH_OK;
+}
+
 ph_status ph_task_thread_join(ph_task_pe* pe, ph_task_thread thread) {
   constexpr const char* kCall = "ph_task_thread_join";
   if (pe == nullptr) return PH_ERR_ARGUMENT;

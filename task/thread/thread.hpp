@@ -5,6 +5,7 @@
 //           -- yield: a token is queued --> ready
 //           -- join --> joining -- the other one is over: a token is queued --> ready
 //           -- its function returns --> over
+//   made, suspended -- resume: no token --> running, inside of that call
 //   made, ready, suspended, joining -- free: running once more, to leave its frames --> over
 //
 // It lies at the upper end of its stack, and its token in its first line: so whoever knows the

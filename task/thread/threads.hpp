@@ -69,6 +69,8 @@ class Threads {
   void join(Thread& self, Thread& other);
   // Would `self` wait for itself?
   static bool is_circle(const Thread& self, const Thread& other) noexcept;
+  // Of one that was made or suspended: its turn, which no token has brought.
+  void run_now(Thread& thread) noexcept { resume(thread); }
   // Of one that does not run. A token of it that is queued is stale from now on, also while the
   // thread leaves its frames.
   void free(Thread& thread) noexcept;
