@@ -1,9 +1,11 @@
 #include "converse/run/parts.hpp"
 
+#include "converse/collect/collect.hpp"
 #include "converse/run/conditions.hpp"
 #include "converse/run/leaving.hpp"
 #include "converse/run/schedule.hpp"
 #include "converse/send/groups.hpp"
+#include "converse/thread/threads.hpp"
 
 namespace photon::converse {
 
@@ -12,6 +14,8 @@ void start_parts(Pe& pe) {
   start_conditions(pe);
   start_groups(pe);
   start_leaving(pe);
+  start_threads(pe);
+  start_collect(pe);
 }
 
 }  // namespace photon::converse
