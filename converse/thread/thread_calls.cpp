@@ -12,21 +12,32 @@ CthThreadStruct& named(const char* call, CthThread thread) noexcept {
   return *thread;
 }
 
+// The bits say how long a vector is; those of an int and of a long are not looked at, as programs
+// may say anything there.
 ph_task_priority priority_of(const char* call, int strategy, int bits, const unsigned* value) {
-  if (strategy < CQS_QUEUEING_FIFO || strategy > CQS_QUEUEING_LLIFO)
-    refuse(call, "there is no strategy %d: it is one of CQS_QUEUEING_FIFO to CQS_QUEUEING_LLIFO",
-           strategy);
-  if (bits < 0) refuse(call, "a priority of %d bits", bits);
-  const bool is_plain = strategy == CQS_QUEUEING_FIFO || strategy == CQS_QUEUEING_LIFO;
-  return {static_cast<ph_task_strategy>(strategy - CQS_QUEUEING_FIFO),
-          is_plain ? 0 : static_cast<std::uint32_t>(bits), is_plain ? nullptr : value};
+  switch (strategy) {
+    case CQS_QUEUEING_FIFO: return {PH_TASK_FIFO, 0, nullptr};
+    case CQS_QUEUEING_LIFO: return {PH_TASK_LIFO, 0, nullptr};
+    case CQS_QUEUEING_IFIFO: return {PH_TASK_INT_FIFO, 32, value};
+    case CQS_QUEUEING_ILIFO: return {PH_TASK_INT_LIFO, 32, value};
+    case CQS_QUEUEING_LFIFO: return {PH_TASK_LONG_FIFO, 64, value};
+    case CQS_QUEUEING_LLIFO: return {PH_TASK_LONG_LIFO, 64, value};
+    case CQS_QUEUEING_BFIFO:
+    case CQS_QUEUEING_BLIFO: break;
+    default:
+      refuse(call, "there is no strategy %d: it is one of CQS_QUEUEING_FIFO to CQS_QUEUEING_LLIFO",
+             strategy);
+  }
+  if (bits < 0) refuse(call, "a vector of %d bits", bits);
+  return {strategy == CQS_QUEUEING_BFIFO ? PH_TASK_BITS_FIFO : PH_TASK_BITS_LIFO,
+          static_cast<std::uint32_t>(bits), value};
 }
 
 void awaken_thread(const char* call, CthThread thread, const ph_task_priority& priority) {
   const std::uint32_t owner = named(call, thread).pe;
   Pe& pe = here(call);
   Threads& threads = threads_here(call);
-  if (owner == pe.place.pe || thread->state == ThreadState::over)
+  if (owner == pe.place.pe)
     threads.awaken(thread, priority);
   else
     threads.send_awakening(thread);
@@ -35,7 +46,7 @@ void awaken_thread(const char* call, CthThread thread, const ph_task_priority& p
 CthThread create(const char* call, CthVoidFn function, void* user, int stack_bytes) {
   Threads& threads = threads_here(call);
   if (function == nullptr) refuse(call, "the function is null");
-  if (stack_bytes < 0) refuse(call, "a stack of %d bytes", stack_bytes);
+  if (stack_bytes < 0) refuse(call, "a stack of %d bytes: 0 means the usual size", stack_bytes);
   try {
     return threads.make(function, user, stack_bytes);
   } catch (const std::bad_alloc&) {

@@ -161,7 +161,7 @@ void Threads::free(CthThread thread) {
     case ThreadState::running: thread->state = ThreadState::leaving; break;
     case ThreadState::waiting: leave_frames(thread); break;
     case ThreadState::leaving:
-    case ThreadState::over: refuse("CthFree", "the thread was freed, or is over");
+    case ThreadState::over: refuse("CthFree", "the thread was freed already, or is over");
   }
 }
 
@@ -180,8 +180,7 @@ void Threads::bury(CthThread thread) noexcept {
   ph_task_free(pe_.task, task_of(thread->token));
   std::vector<std::unique_ptr<std::byte[]>> variables;
   variables.swap(thread->variables);
-  *thread = CthThreadStruct{};
-  thread->next = free_;
+  *thread = CthThreadStruct{.pe = pe_.place.pe, .next = free_};
   free_ = thread;
 }
 
