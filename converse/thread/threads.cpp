@@ -195,6 +195,7 @@ void Threads::awaken(CthThread thread, const ph_task_priority& priority) {
 
 // A token that is queued already stays there, and another one is made for this awakening.
 void Threads::enqueue(CthThread thread, const ph_task_priority& priority) {
+  ph_task_set_handler(task_of(thread->token), pe_.dispatch);
   ph_status status = ph_task_enqueue(pe_.task, task_of(thread->token), &priority);
   if (status == PH_ERR_STATE)
     status = ph_task_enqueue(pe_.task, task_of(new_token(thread)), &priority);
