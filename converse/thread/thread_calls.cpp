@@ -12,33 +12,12 @@ CthThreadStruct& named(const char* call, CthThread thread) noexcept {
   return *thread;
 }
 
-// The bits say how long a vector is; those of an int and of a long are not looked at, as programs
-// may say anything there.
-ph_task_priority priority_of(const char* call, int strategy, int bits, const unsigned* value) {
-  switch (strategy) {
-    case CQS_QUEUEING_FIFO: return {PH_TASK_FIFO, 0, nullptr};
-    case CQS_QUEUEING_LIFO: return {PH_TASK_LIFO, 0, nullptr};
-    case CQS_QUEUEING_IFIFO: return {PH_TASK_INT_FIFO, 32, value};
-    case CQS_QUEUEING_ILIFO: return {PH_TASK_INT_LIFO, 32, value};
-    case CQS_QUEUEING_LFIFO: return {PH_TASK_LONG_FIFO, 64, value};
-    case CQS_QUEUEING_LLIFO: return {PH_TASK_LONG_LIFO, 64, value};
-    case CQS_QUEUEING_BFIFO:
-    case CQS_QUEUEING_BLIFO: break;
-    default:
-      refuse(call, "there is no strategy %d: it is one of CQS_QUEUEING_FIFO to CQS_QUEUEING_LLIFO",
-             strategy);
-  }
-  if (bits < 0) refuse(call, "a vector of %d bits", bits);
-  return {strategy == CQS_QUEUEING_BFIFO ? PH_TASK_BITS_FIFO : PH_TASK_BITS_LIFO,
-          static_cast<std::uint32_t>(bits), value};
-}
-
-void awaken_thread(const char* call, CthThread thread, const ph_task_priority& priority) {
+void awaken_thread(const char* call, CthThread thread, const TokenOrder& order) {
   const std::uint32_t owner = named(call, thread).pe;
   Pe& pe = here(call);
   Threads& threads = threads_here(call);
   if (owner == pe.place.pe)
-    threads.awaken(thread, priority);
+    threads.awaken(thread, order);
   else
     threads.send_awakening(thread);
 }
@@ -59,7 +38,6 @@ CthThread create(const char* call, CthVoidFn function, void* user, int stack_byt
 }  // namespace photon::converse
 
 using photon::converse::named;
-using photon::converse::priority_of;
 using photon::converse::refuse;
 using photon::converse::threads_here;
 
@@ -79,24 +57,21 @@ int CthIsMainThread(CthThread thread) {
 
 void CthSuspend() { threads_here(__func__).suspend(); }
 
-void CthAwaken(CthThread thread) {
-  photon::converse::awaken_thread(__func__, thread, {PH_TASK_FIFO, 0, nullptr});
-}
+void CthAwaken(CthThread thread) { photon::converse::awaken_thread(__func__, thread, {}); }
 
 void CthAwakenPrio(CthThread thread, int strategy, int bits, unsigned int* priority) {
-  photon::converse::awaken_thread(__func__, thread,
-                                  priority_of(__func__, strategy, bits, priority));
+  photon::converse::awaken_thread(__func__, thread, {strategy, bits, priority});
 }
 
 void CthYield() {
   photon::converse::Threads& threads = threads_here(__func__);
-  threads.awaken(threads.self(), {PH_TASK_FIFO, 0, nullptr});
+  threads.awaken(threads.self(), {});
   threads.suspend();
 }
 
 void CthYieldPrio(int strategy, int bits, unsigned int* priority) {
   photon::converse::Threads& threads = threads_here(__func__);
-  threads.awaken(threads.self(), priority_of(__func__, strategy, bits, priority));
+  threads.awaken(threads.self(), {strategy, bits, priority});
   threads.suspend();
 }
 

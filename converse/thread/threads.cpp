@@ -93,6 +93,7 @@ void Threads::run(CthThread thread) {
       return;
     }
     thread->state = ThreadState::running;
+    if (thread->awaken != nullptr) thread->is_token_away = false;  // the program has had it
     running_ = thread;
     require(pe_, "CthResume", ph_task_thread_resume(pe_.task, thread->task));
     CthThread const next = chosen_;
@@ -184,22 +185,16 @@ void Threads::bury(CthThread thread) noexcept {
   free_ = thread;
 }
 
-void Threads::awaken(CthThread thread, const ph_task_priority& priority) {
+void Threads::awaken(CthThread thread, const TokenOrder& order) {
   if (thread->state == ThreadState::over) refuse("CthAwaken", "the thread is over");
-  if (thread->awaken == nullptr) return enqueue(thread, priority);
-  constexpr int kStrategies = CQS_QUEUEING_FIFO;  // that of the same kind
-  thread->awaken(thread->token, static_cast<int>(priority.strategy) + kStrategies,
-                 static_cast<int>(priority.bits),
-                 static_cast<unsigned int*>(const_cast<void*>(priority.value)));
-}
-
-// A token that is queued already stays there, and another one is made for this awakening.
-void Threads::enqueue(CthThread thread, const ph_task_priority& priority) {
-  ph_task_set_handler(task_of(thread->token), pe_.dispatch);
-  ph_status status = ph_task_enqueue(pe_.task, task_of(thread->token), &priority);
-  if (status == PH_ERR_STATE)
-    status = ph_task_enqueue(pe_.task, task_of(new_token(thread)), &priority);
-  require(pe_, "CthAwaken", status);
+  if (thread->awaken != nullptr) {
+    thread->is_token_away = true;
+    thread->awaken(thread->token, order.strategy, order.bits, order.words);
+    return;
+  }
+  CthThreadToken* const token = thread->is_token_away ? new_token(thread) : thread->token;
+  thread->is_token_away = true;
+  CsdEnqueueGeneral(token, order.strategy, order.bits, order.words);
 }
 
 void Threads::send_awakening(CthThread thread) {
@@ -210,7 +205,10 @@ void Threads::send_awakening(CthThread thread) {
 
 void Threads::take(CthThreadToken* token) {
   CthThread const thread = is_alive(*token) ? token->thread : nullptr;
-  if (thread == nullptr || thread->token != token) CmiFree(token);
+  if (thread != nullptr && thread->token == token)
+    thread->is_token_away = false;
+  else
+    CmiFree(token);
   if (thread == &of_pe_)
     ++of_pe_.awakenings;
   else
@@ -220,7 +218,7 @@ void Threads::take(CthThreadToken* token) {
 void Threads::take_awakening(CthThreadToken* token) {
   CthThread const thread = is_alive(*token) ? token->thread : nullptr;
   CmiFree(token);
-  if (thread != nullptr && !pe_.is_leaving) awaken(thread, {PH_TASK_FIFO, 0, nullptr});
+  if (thread != nullptr && !pe_.is_leaving) awaken(thread, {});
 }
 
 std::uint32_t Threads::add_variable(std::size_t size_bytes) {

@@ -50,10 +50,18 @@ struct CthThreadStruct {
   CthThFn choose = nullptr;   // null: the caller of run()
   CthThread next = nullptr;   // CthSetNext(), and of those that are over
   CthThreadToken* token = nullptr;
+  bool is_token_away = false;  // in a queue, or with the program: the next awakening has a copy
   std::vector<std::unique_ptr<std::byte[]>> variables;  // by number; null: not used yet
 };
 
 namespace photon::converse {
+
+// With what a token is enqueued, as CsdEnqueueGeneral() takes it.
+struct TokenOrder {
+  int strategy = CQS_QUEUEING_FIFO;
+  int bits = 0;
+  unsigned* words = nullptr;
+};
 
 class Threads {
  public:
@@ -71,7 +79,7 @@ class Threads {
   void resume(CthThread thread);
   void free(CthThread thread);
   // Of a thread of this PE: as its strategy says.
-  void awaken(CthThread thread, const ph_task_priority& priority);
+  void awaken(CthThread thread, const TokenOrder& order);
   void send_awakening(CthThread thread);
   // Of a token that has its turn, and of one that another PE has sent.
   void take(CthThreadToken* token);
@@ -84,7 +92,6 @@ class Threads {
  private:
   static void begin(ph_task_pe* pe, void* user);  // on the stack of the thread
   CthThreadToken* new_token(CthThread thread);
-  void enqueue(CthThread thread, const ph_task_priority& priority);
   void run(CthThread thread);
   void stop(CthThread thread, CthThread next);
   void suspend_pe();

@@ -81,7 +81,7 @@ TEST(ConverseThreads, calls_that_cannot_be_done_end_the_job_with_words) {
       {"thread", "null", "CthAwaken: the thread is null"},
       {"thread", "no function", "CthCreate: the function is null"},
       {"thread", "negative stack", "CthCreate: a stack of -1 bytes"},
-      {"thread", "no strategy", "CthAwakenPrio: there is no strategy 17"},
+      {"thread", "no strategy", "there is no strategy 17"},
       {"thread", "too many bits", "1000000 bits do not fit"},
       {"thread", "no thread exits", "CthExit: no thread runs"},
       {"thread", "free of the PE", "CthFree: it stands for the PE"},
