@@ -216,6 +216,7 @@ void Threads::take(CthThreadToken* token) {
 }
 
 void Threads::take_awakening(CthThreadToken* token) {
+  ++pe_.own_tasks;
   CthThread const thread = is_alive(*token) ? token->thread : nullptr;
   CmiFree(token);
   if (thread != nullptr && !pe_.is_leaving) awaken(thread, {});
