@@ -103,6 +103,18 @@ void run_message(Pe& pe, void* message) noexcept {
     handler.extended(message, handler.user);
 }
 
+void run_lent(Pe& pe, CmiHandler function, void* message) noexcept {
+  Lent lent{message, pe.lent};
+  pe.lent = &lent;
+  function(message);
+  for (Lent** one = &pe.lent; *one != nullptr; one = &(*one)->outer)
+    if (*one == &lent) {
+      *one = lent.outer;
+      break;
+    }
+  if (lent.message != nullptr) require(pe, "a done", ph_task_free(pe.task, task_of(lent.message)));
+}
+
 }  // namespace photon::converse
 
 using photon::converse::here;
@@ -119,6 +131,7 @@ void CmiReference(void* message) {
 void CmiFree(void* message) {
   if (message == nullptr) return;
   photon::converse::Pe& pe = here(__func__);
+  photon::converse::forget_lent(pe, message);
   photon::converse::require(pe, __func__, ph_task_free(pe.task, task_of(message)));
 }
 

@@ -47,6 +47,14 @@ struct Parts {
 
 struct Process;  // what the PEs of a process share (converse/run/process.hpp)
 
+// A message that a function of the program has for the length of a call. It is freed behind the
+// call unless the program has freed it, or given it away: then `message` is null. One stands for
+// each call that is under way; threads of tasks may end them in any order.
+struct Lent {
+  void* message;
+  Lent* outer;
+};
+
 struct Pe {
   ph_task_pe* task = nullptr;
   ph_context* context = nullptr;
@@ -60,6 +68,7 @@ struct Pe {
   std::uint64_t own_tasks = 0;
   CrnStream random{0};
   std::vector<Handler> handlers;
+  Lent* lent = nullptr;  // the innermost
   Parts parts;
 };
 
@@ -92,6 +101,13 @@ void check_message(const char* call, CmiInt8 size, const void* message) noexcept
 void check_pe(const char* call, CmiInt8 pe) noexcept;
 // Writes to a header that leaves this PE which function its handler is, or ends the job.
 void mark_sent(Pe& pe, const char* call, Header& header) noexcept;
+// The program frees a message, or gives it away.
+inline void forget_lent(Pe& pe, const void* message) noexcept {
+  for (Lent* one = pe.lent; one != nullptr; one = one->outer)
+    if (one->message == message) one->message = nullptr;
+}
+// Runs the function with a message that it may keep from being freed by forget_lent().
+void run_lent(Pe& pe, CmiHandler function, void* message) noexcept;
 // Runs the handler that its header names, which has the message then.
 void run_message(Pe& pe, void* message) noexcept;
 

@@ -1,5 +1,6 @@
 #include "converse/run/parts.hpp"
 
+#include "converse/buffer/buffers.hpp"
 #include "converse/collect/collect.hpp"
 #include "converse/run/conditions.hpp"
 #include "converse/run/leaving.hpp"
@@ -16,6 +17,7 @@ void start_parts(Pe& pe) {
   start_leaving(pe);
   start_threads(pe);
   start_collect(pe);
+  start_buffers(pe);
 }
 
 }  // namespace photon::converse

@@ -36,6 +36,7 @@ ph_task_message* sent_copy(Pe& pe, const char* call, CmiInt8 size, const void* m
 ph_task_message* given(Pe& pe, const char* call, CmiInt8 size, void* message,
                        std::uint32_t to) noexcept {
   check_message(call, size, message);
+  forget_lent(pe, message);
   ph_task_message* const whole = task_of(message);
   if (ph_task_size(whole) != static_cast<std::uint64_t>(size)) [[unlikely]]
     return front_of(pe, call, size, message, to);

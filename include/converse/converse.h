@@ -161,12 +161,10 @@ CMI_API CmiCommHandle CmiAsyncVectorSend(int pe, int count, int* sizes, char** p
 #endif
 
 #include "converse_collect.h"
+#include "converse_ncpy.h"
 #include "converse_program.h"
 #include "converse_random.h"
 #include "converse_schedule.h"
 #include "converse_thread.h"
-#ifdef __cplusplus
-#include "converse_ncpy.h"
-#endif
 
 #endif
