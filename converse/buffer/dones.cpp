@@ -17,16 +17,13 @@ struct Hearer {
 
 [[noreturn]] void refuse_done(const Pe& pe, const Live& live, const ph_task_done& done) noexcept {
   const bool is_source = done.side == PH_TASK_SOURCE;
-  const char* const next = done.status == PH_ERR_KEY
-                               ? ": the other buffer was deregistered; what several operations "
-                                 "read is CMK_BUFFER_NODEREG, and lives until they are over"
-                               : "";
-  refuse("CmiNcpyBuffer",
-         "an operation %s the buffer at %p of PE %u, %s one of PE %u, has moved %llu bytes and "
-         "ended: %s%s",
-         is_source ? "from" : "into", live.ptr, pe.place.pe, is_source ? "into" : "from",
-         done.other_pe, static_cast<unsigned long long>(done.moved_bytes),
-         ph_status_text(done.status), next);
+  if (done.status == PH_ERR_KEY)
+    refuse("CmiNcpyBuffer", "the buffer of PE %u that one of PE %u is %s has ended: %s",
+           done.other_pe, pe.place.pe, is_source ? "written to" : "read from", kEndedWords);
+  refuse("CmiNcpyBuffer", "%llu of %llu bytes were moved %s PE %u: %s",
+         static_cast<unsigned long long>(done.moved_bytes),
+         static_cast<unsigned long long>(live.size_bytes), is_source ? "to" : "from", done.other_pe,
+         ph_status_text(done.status));
 }
 
 // The message is the program's, or gone.

@@ -68,6 +68,7 @@ Live& LiveBuffers::make(Pe& pe, const char* call, const BufferMaking& making,
   }
   require(pe, call, status);
   live.ptr = making.ptr;
+  live.size_bytes = making.size_bytes;
   live.function = making.function;
   live.handler = making.handler;
   live.ends_by_itself = making.deregistration == CMK_BUFFER_DEREG;

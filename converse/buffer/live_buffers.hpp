@@ -42,6 +42,7 @@ struct Pending {
 struct Live {
   ph_task_buffer buffer = 0;  // 0: the place is free
   const void* ptr = nullptr;
+  std::uint64_t size_bytes = 0;
   CmiHandler function = nullptr;  // who gets the dones, or:
   int handler = -1;               // an index; else nobody
   std::uint32_t place = 0;
@@ -50,6 +51,10 @@ struct Live {
   Pending* pending = nullptr;          // of own_operations, in the order of the calls
   std::vector<ph_task_message*> held;  // acks of peers that came before the done of their operation
 };
+
+// What to do about an operation with a buffer that has ended.
+inline constexpr char kEndedWords[] =
+    "one that several operations use is CMK_BUFFER_NODEREG, until deregisterMem()";
 
 // What a buffer is made of.
 struct BufferMaking {

@@ -4,12 +4,36 @@
 
 namespace photon::converse {
 
+namespace {
+
+// In the words of this interface.
+[[noreturn]] void refuse_operation(Pe& pe, const char* call, ph_status status, NcpyVerb verb,
+                                   const Live& own, const LayerInfo& other) noexcept {
+  const auto own_bytes = static_cast<unsigned long long>(own.size_bytes);
+  const auto other_bytes = static_cast<unsigned long long>(other.descriptor.size_bytes);
+  const bool is_get = verb == NcpyVerb::get;
+  if (status == PH_ERR_RANGE)
+    refuse(call, "the destination has %llu bytes, and the source %llu: 0 bytes were moved",
+           is_get ? own_bytes : other_bytes, is_get ? other_bytes : own_bytes);
+  if (status == PH_ERR_ACCESS)
+    refuse(call,
+           "a buffer that is CMK_BUFFER_NOREG takes part in no operation: give it another "
+           "mode");
+  if (status == PH_ERR_KEY)
+    refuse(call, "the other buffer, of PE %u, has ended: %s", other.descriptor.pe, kEndedWords);
+  require(pe, call, status);
+  refuse(call, "%s", ph_status_text(status));
+}
+
+}  // namespace
+
 void begin_operation(Pe& pe, const char* call, NcpyVerb verb, Live& own,
                      const LayerInfo& other) noexcept {
   const ph_status status = verb == NcpyVerb::get
                                ? ph_task_get(pe.task, own.buffer, &other.descriptor)
                                : ph_task_put(pe.task, own.buffer, &other.descriptor);
-  require(pe, call, status);
+  if (status != PH_OK) [[unlikely]]
+    refuse_operation(pe, call, status, verb, own, other);
   ++own.own_operations;
 }
 
