@@ -199,6 +199,14 @@ void CmiNcpyBuffer::memcpyPut(const CmiNcpyBuffer& destination) {
   photon::converse::copy_near("CmiNcpyBuffer::memcpyPut", *this, destination);
 }
 
+void CmiNcpyBuffer::cmaGet(const CmiNcpyBuffer& source) {
+  photon::converse::copy_near("CmiNcpyBuffer::cmaGet", source, *this);
+}
+
+void CmiNcpyBuffer::cmaPut(const CmiNcpyBuffer& destination) {
+  photon::converse::copy_near("CmiNcpyBuffer::cmaPut", *this, destination);
+}
+
 void CmiNcpyBuffer::rdmaGet(const CmiNcpyBuffer& source, int ackSize, const char* srcAck,
                             const char* destAck) {
   const char* const call = "CmiNcpyBuffer::rdmaGet";

@@ -92,7 +92,7 @@ typedef struct NcpyOperationInfo {
 /**
  * The body of a done-message, behind the header of Converse.
  * A handler that is named by its index owns it. A function has it for the call: it may free it,
- * send it with a call that frees it, or enqueue it, and else it is freed behind the call.
+ * or send it with a call that frees it, and else it is freed behind the call.
  */
 typedef struct CmiNcpyDone {
   char header[CmiMsgHeaderSizeBytes];
@@ -194,6 +194,12 @@ class CMI_API CmiNcpyBuffer {
   /** Copies within the process, over on return, without a done and without an ack. */
   void memcpyGet(const CmiNcpyBuffer& source);
   void memcpyPut(const CmiNcpyBuffer& destination);
+  /**
+   * The same. Between processes they end the job with words: findTransferMode() never asks for
+   * them, since rdmaGet() and rdmaPut() take the kernel's copy by themselves where there is one.
+   */
+  void cmaGet(const CmiNcpyBuffer& source);
+  void cmaPut(const CmiNcpyBuffer& destination);
   /** get() and put() whose sides have acks as well, each with its own `ackSize` bytes. */
   void rdmaGet(const CmiNcpyBuffer& source, int ackSize, const char* srcAck, const char* destAck);
   void rdmaPut(const CmiNcpyBuffer& destination, int ackSize, const char* srcAck,

@@ -89,9 +89,8 @@ void take_source_done(CmiNcpyDone* done) {
     CmiAbort("the buffer is the one that was ended");
   state.persistent.deregisterMem();
   CmiPrintf("ok ncpy_modes\n");
-  void* end = CmiAlloc(CmiMsgHeaderSizeBytes);
-  CmiSetHandler(end, state.on_end);
-  CmiSyncBroadcastAllAndFree(CmiMsgHeaderSizeBytes, end);
+  CmiSetHandler(done, state.on_end);  // it is given away, so nobody frees it behind this call
+  CmiSyncBroadcastAllAndFree(CmiSize(done), done);
 }
 
 void take_destination_done(CmiNcpyDone*) {
