@@ -48,6 +48,7 @@ void enqueue(const char* call, void* message, const Order& order) noexcept {
   if (message == nullptr) refuse(call, "the message is null");
   check_priority(call, order.strategy, order.bits, order.words);
   const ph_task_priority priority = priority_of(call, order.strategy, order.bits, order.words);
+  forget_lent(pe, message);
   ph_task_set_handler(task_of(message), pe.queue_dispatch);
   require(pe, call, ph_task_enqueue(pe.task, task_of(message), &priority));
   ++schedule_of(pe).queued;
@@ -58,6 +59,7 @@ void enqueue_node(const char* call, void* message, const Order& order) noexcept 
   if (message == nullptr) refuse(call, "the message is null");
   check_priority(call, order.strategy, order.bits, order.words);
   const ph_task_priority priority = priority_of(call, order.strategy, order.bits, order.words);
+  forget_lent(pe, message);
   ph_task_set_handler(task_of(message), pe.node_dispatch);
   require(pe, call, ph_task_enqueue_node(pe.task, task_of(message), &priority));
 }

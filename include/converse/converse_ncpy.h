@@ -92,7 +92,7 @@ typedef struct NcpyOperationInfo {
 /**
  * The body of a done-message, behind the header of Converse.
  * A handler that is named by its index owns it. A function has it for the call: it may free it,
- * or send it with a call that frees it, and else it is freed behind the call.
+ * send it with a call that frees it, or enqueue it, and else it is freed behind the call.
  */
 typedef struct CmiNcpyDone {
   char header[CmiMsgHeaderSizeBytes];

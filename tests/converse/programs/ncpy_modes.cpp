@@ -19,7 +19,7 @@ struct State {
   CmiNcpyBuffer landing;     // one object for all reads of the second part
   int part = 0, round = 0;
   int source_dones = 0, indexed = 0, acks = 0;
-  int on_trap, on_trap_too, on_offer, on_end, on_next, on_index;
+  int on_trap, on_trap_too, on_offer, on_end, on_next, on_index, on_queued;
 };
 
 thread_local State state;
@@ -93,8 +93,15 @@ void take_source_done(CmiNcpyDone* done) {
   CmiSyncBroadcastAllAndFree(CmiSize(done), done);
 }
 
-void take_destination_done(CmiNcpyDone*) {
+void take_destination_done(CmiNcpyDone* done) {
+  CmiSetHandler(done, state.on_queued);
+  CsdEnqueue(done);
   if (memcmp(state.source, state.destination, kBytes) != 0) CmiAbort("the source did not come");
+}
+
+void take_queued(void* message) {  // a done that was given away
+  if (static_cast<CmiNcpyDone*>(message)->ptr != state.destination) CmiAbort("it was freed");
+  CmiFree(message);
 }
 
 // Part 2: all PEs read what PE 0 offers.
@@ -137,6 +144,7 @@ void start(int, char**) {
   state.on_end = CmiRegisterHandler(take_end);
   state.on_next = CmiRegisterHandler(take_next);
   state.on_index = CmiRegisterHandler(take_index);
+  state.on_queued = CmiRegisterHandler(take_queued);
   for (int at = 0; at < kBytes; ++at) state.source[at] = static_cast<char>(at * 3);
   if (CmiMyPe() != 0) return;
   state.persistent = CmiNcpyBuffer(state.source, kBytes, nullptr);
