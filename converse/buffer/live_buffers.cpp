@@ -36,11 +36,11 @@ Live& LiveBuffers::take_place(const char* call) noexcept {
   if (!free_.empty()) {
     const std::uint32_t place = free_.back();
     free_.pop_back();
-    return places_[place];
+    return *places_[place];
   }
   try {
     if (free_.capacity() == places_.size()) free_.reserve(places_.size() * 2 + 16);
-    Live& live = places_.emplace_back();
+    Live& live = *places_.emplace_back(std::make_unique<Live>());
     live.place = static_cast<std::uint32_t>(places_.size() - 1);
     return live;
   } catch (const std::bad_alloc&) {
@@ -73,13 +73,6 @@ Live& LiveBuffers::make(Pe& pe, const char* call, const BufferMaking& making,
   live.handler = making.handler;
   live.ends_by_itself = making.deregistration == CMK_BUFFER_DEREG;
   return live;
-}
-
-Live* LiveBuffers::find(const Pe& pe, const LayerInfo& info) noexcept {
-  if (info.buffer == 0 || info.descriptor.pe != pe.place.pe || info.place >= places_.size())
-    return nullptr;
-  Live& live = places_[info.place];
-  return live.buffer == info.buffer ? &live : nullptr;
 }
 
 void LiveBuffers::end(Pe& pe, const char* call, Live& live) noexcept {

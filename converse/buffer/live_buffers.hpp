@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "converse/base/pe.hpp"
@@ -75,20 +76,25 @@ class LiveBuffers {
   // Words end the job if it cannot be made. `number` is of the handler of dones.
   Live& make(Pe& pe, const char* call, const BufferMaking& making, std::uint32_t number) noexcept;
   // Null: that buffer has ended, or was never one of this PE.
-  Live* find(const Pe& pe, const LayerInfo& info) noexcept;
+  Live* find(const Pe& pe, const LayerInfo& info) noexcept {
+    if (info.buffer == 0 || info.descriptor.pe != pe.place.pe || info.place >= places_.size())
+      return nullptr;
+    Live* const live = places_[info.place].get();
+    return live->buffer == info.buffer ? live : nullptr;
+  }
   // Acks that it held are sent to the own PE.
   void end(Pe& pe, const char* call, Live& live) noexcept;
   static void describe(Pe& pe, const char* call, const Live& live, LayerInfo& info) noexcept;
 
   Pending& add_pending(const char* call, Live& live, const Pending& pending) noexcept;
   // That of an operation with this other side which was begun first. Null: it has no acks.
-  Pending* take_pending(Live& live, const ph_task_descriptor& other) noexcept;
+  static Pending* take_pending(Live& live, const ph_task_descriptor& other) noexcept;
   void free_pending(Pending& pending) noexcept;
 
  private:
   Live& take_place(const char* call) noexcept;
 
-  std::deque<Live> places_;
+  std::vector<std::unique_ptr<Live>> places_;
   std::vector<std::uint32_t> free_;  // room for all places
   std::deque<Pending> pendings_;
   Pending* free_pendings_ = nullptr;

@@ -167,28 +167,31 @@ void CmiNcpyBuffer::deregisterMem() {
   isRegistered = false;
 }
 
-// What CMK_BUFFER_DEREG has ended begins anew.
-void CmiNcpyBuffer::beginAgain(const char* call) {
-  Pe& owner = here(call);
+// The buffer that this PE begins an operation with: a Live. What CMK_BUFFER_DEREG has ended begins
+// anew.
+void* CmiNcpyBuffer::used(const char* call, void* pe_of_thread) {
+  Pe& owner = *static_cast<Pe*>(pe_of_thread);
+  if (Live* live = live_of(owner, *this)) [[likely]]
+    return live;
   check_owner(owner, call, *this);
-  if (live_of(owner, *this) != nullptr) return;
   if (deregMode == CMK_BUFFER_NODEREG)
     refuse(call, "the buffer was deregistered: call registerMem() before");
   begin(call);
+  return live_of(owner, *this);
 }
 
 void CmiNcpyBuffer::get(const CmiNcpyBuffer& source) {
   const char* const call = "CmiNcpyBuffer::get";
-  beginAgain(call);
   Pe& owner = here(call);
-  begin_operation(owner, call, NcpyVerb::get, *live_of(owner, *this), layer_of_object(source));
+  Live& own = *static_cast<Live*>(used(call, &owner));
+  begin_operation(owner, call, NcpyVerb::get, own, layer_of_object(source));
 }
 
 void CmiNcpyBuffer::put(const CmiNcpyBuffer& destination) {
   const char* const call = "CmiNcpyBuffer::put";
-  beginAgain(call);
   Pe& owner = here(call);
-  begin_operation(owner, call, NcpyVerb::put, *live_of(owner, *this), layer_of_object(destination));
+  Live& own = *static_cast<Live*>(used(call, &owner));
+  begin_operation(owner, call, NcpyVerb::put, own, layer_of_object(destination));
 }
 
 void CmiNcpyBuffer::memcpyGet(const CmiNcpyBuffer& source) {
@@ -210,8 +213,8 @@ void CmiNcpyBuffer::cmaPut(const CmiNcpyBuffer& destination) {
 void CmiNcpyBuffer::rdmaGet(const CmiNcpyBuffer& source, int ackSize, const char* srcAck,
                             const char* destAck) {
   const char* const call = "CmiNcpyBuffer::rdmaGet";
-  beginAgain(call);
   Pe& owner = here(call);
+  static_cast<void>(used(call, &owner));
   NcpyOperationInfo info{};
   photon::converse::describe_source(info, source);
   photon::converse::describe_destination(info, *this);
@@ -221,8 +224,8 @@ void CmiNcpyBuffer::rdmaGet(const CmiNcpyBuffer& source, int ackSize, const char
 void CmiNcpyBuffer::rdmaPut(const CmiNcpyBuffer& destination, int ackSize, const char* srcAck,
                             const char* destAck) {
   const char* const call = "CmiNcpyBuffer::rdmaPut";
-  beginAgain(call);
   Pe& owner = here(call);
+  static_cast<void>(used(call, &owner));
   NcpyOperationInfo info{};
   photon::converse::describe_source(info, *this);
   photon::converse::describe_destination(info, destination);

@@ -220,7 +220,7 @@ class CMI_API CmiNcpyBuffer {
   void initHandler(const void* address, size_t size, long long handler);
   void initDone(const void* address, size_t size, CmiHandler function, int handler);
   void begin(const char* call);
-  void beginAgain(const char* call);
+  void* used(const char* call, void* pe);
 };
 
 static_assert(std::is_trivially_copyable_v<CmiNcpyBuffer>);
