@@ -77,6 +77,7 @@ void take_ack(Pe& pe, NcpyOperationInfo& info) noexcept {
   }
   try {
     live->held.push_back(message_of_info(&info));
+    ++pe.own_tasks;
   } catch (const std::bad_alloc&) {
     refuse("ack", "no memory to keep it until its buffer has ended");
   }
@@ -127,14 +128,15 @@ void send_other_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept {
     require(pe, "ack", ph_task_send(pe.task, pending.other.pe, message_of_info(&copy)));
 }
 
-void run_own_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept {
+bool run_own_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept {
   NcpyOperationInfo& info = *pending.info;
   if (wants(info, side)) {
     info.ackMode = static_cast<short>(side);
     run_ack(pe, info, pending.is_lent);
-  } else if (pending.is_lent || info.freeMe == CMK_FREE_NCPYOPINFO) {
-    CmiFree(&info);
+    return true;
   }
+  if (pending.is_lent || info.freeMe == CMK_FREE_NCPYOPINFO) CmiFree(&info);
+  return false;
 }
 
 void check_ack_handler(const char* call) noexcept {

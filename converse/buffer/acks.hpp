@@ -20,8 +20,8 @@ namespace photon::converse {
 NcpyOperationInfo& copy_info(Pe& pe, const char* call, const NcpyOperationInfo& info) noexcept;
 // The own done of that operation has come; `side` is the own one. Sends the other's ack.
 void send_other_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept;
-// The rest of it: the own ack. The info is the program's then, or gone.
-void run_own_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept;
+// The rest of it: the own ack. The info is the program's then, or gone. False: that side has none.
+bool run_own_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept;
 // Ends the job unless CmiSetDirectNcpyAckHandler() was called.
 void check_ack_handler(const char* call) noexcept;
 // The handler of copies that come.

@@ -26,19 +26,23 @@ struct Telling {
   int handler;
 };
 
-// The message is the program's, or gone.
-void tell(Pe& pe, const Telling& telling, ph_task_message* message) noexcept {
+// The message is the program's, or gone. False: the program hears nothing.
+bool tell(Pe& pe, const Telling& telling, ph_task_message* message) noexcept {
   if (telling.function == nullptr && telling.handler < 0) {
     require(pe, "CmiNcpyBuffer", ph_task_free(pe.task, message));
-    return;
+    return false;
   }
   ph_task_set_handler(message, pe.dispatch);
   void* const body = message_of(message);
   std::memcpy(body, &telling.done, sizeof telling.done);
   header_of(body) = {static_cast<std::uint32_t>(telling.handler), 0, 0};
-  if (telling.function == nullptr) return run_message(pe, body);
+  if (telling.function == nullptr) {
+    run_message(pe, body);
+    return true;
+  }
   header_of(body).handler = 0;
   run_lent(pe, telling.function, body);
+  return true;
 }
 
 }  // namespace
@@ -65,13 +69,18 @@ void run_buffer_done(ph_task_pe* /*task*/, ph_task_message* message, void* user)
   }
   if (live.ends_by_itself && live.own_operations == 0)
     buffers_of(pe).live.end(pe, "CmiNcpyBuffer", live);
-  if (pending == nullptr) return tell(pe, telling, message);
-  const ncpyAckMode side = is_source ? CMK_SRC_ACK : CMK_DEST_ACK;
-  const Pending over = *pending;
-  buffers_of(pe).live.free_pending(*pending);
-  send_other_ack(pe, over, side);
-  tell(pe, telling, message);
-  run_own_ack(pe, over, side);
+  bool is_heard = false;
+  if (pending == nullptr) {
+    is_heard = tell(pe, telling, message);
+  } else {
+    const ncpyAckMode side = is_source ? CMK_SRC_ACK : CMK_DEST_ACK;
+    const Pending over = *pending;
+    buffers_of(pe).live.free_pending(*pending);
+    send_other_ack(pe, over, side);
+    is_heard = tell(pe, telling, message);
+    is_heard = run_own_ack(pe, over, side) || is_heard;
+  }
+  if (!is_heard) ++pe.own_tasks;
 }
 
 }  // namespace photon::converse
