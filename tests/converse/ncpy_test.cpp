@@ -1,6 +1,7 @@
 // Zero-copy buffers: programs of tests/converse/programs by each path, and those that are refused.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ void expect_ok(const NcpyPath& path, const std::string& name) {
   arguments.push_back(ncpy_program(name));
   arguments.insert(arguments.end(), path.pes.begin(), path.pes.end());
   Launched job(arguments);
+  job.allow(std::chrono::seconds(60));  // four PEs that poll, on what cores there are
   EXPECT_EQ(job.wait(), 0) << path.name << ": " << job.err;
   EXPECT_EQ(job.out, "ok ncpy_" + name.substr(0, name.rfind('_')) + "\n") << path.name;
 }
