@@ -319,7 +319,8 @@ function(photon_converse_programs)
     add_executable(${name} ${sources})
     set_target_properties(${name} PROPERTIES C_STANDARD 11 CXX_STANDARD 17 LINKER_LANGUAGE CXX
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/converse)
-    target_compile_options(${name} PRIVATE -Wall -Wextra)
+    # Programs cast handlers of other types.
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-cast-function-type)
     target_link_libraries(${name} PRIVATE photon_converse Threads::Threads)
     if(PHOTON_SANITIZE)
       target_link_libraries(${name} PRIVATE photon_flags)

@@ -1,0 +1,1 @@
+#include "arguments.inc.h"

@@ -1,0 +1,1 @@
+#include "big_messages.inc.h"

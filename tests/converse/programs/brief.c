@@ -1,0 +1,1 @@
+#include "brief.inc.h"

@@ -1,0 +1,1 @@
+#include "broadcasts.inc.h"

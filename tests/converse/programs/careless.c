@@ -1,0 +1,1 @@
+#include "careless.inc.h"

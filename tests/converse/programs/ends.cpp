@@ -1,0 +1,1 @@
+#include "ends.inc.h"

@@ -1,0 +1,1 @@
+#include "flood.inc.h"

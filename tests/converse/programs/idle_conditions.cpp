@@ -1,0 +1,1 @@
+#include "idle_conditions.inc.h"

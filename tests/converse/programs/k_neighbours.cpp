@@ -1,0 +1,1 @@
+#include "k_neighbours.inc.h"

@@ -1,0 +1,1 @@
+#include "multicast.inc.h"

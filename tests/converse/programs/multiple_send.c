@@ -1,0 +1,1 @@
+#include "multiple_send.inc.h"

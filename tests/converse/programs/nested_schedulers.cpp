@@ -1,0 +1,1 @@
+#include "nested_schedulers.inc.h"

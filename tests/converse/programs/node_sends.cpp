@@ -1,0 +1,1 @@
+#include "node_sends.inc.h"

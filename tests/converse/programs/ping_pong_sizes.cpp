@@ -1,0 +1,1 @@
+#include "ping_pong_sizes.inc.h"

@@ -1,0 +1,1 @@
+#include "prints.inc.h"

@@ -1,0 +1,1 @@
+#include "priorities.inc.h"

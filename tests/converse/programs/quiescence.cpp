@@ -1,0 +1,1 @@
+#include "quiescence.inc.h"

@@ -1,0 +1,1 @@
+#include "reduction_struct.inc.h"

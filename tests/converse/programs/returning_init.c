@@ -1,0 +1,1 @@
+#include "returning_init.inc.h"

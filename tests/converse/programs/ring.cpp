@@ -1,0 +1,1 @@
+#include "ring.inc.h"

@@ -1,0 +1,1 @@
+#include "threads.inc.h"

@@ -1,0 +1,1 @@
+#include "../variables_first.inc.h"

@@ -1,0 +1,4 @@
+#include "converse.h"
+extern "C" {  // the other half is C
+#include "../variables_second.inc.h"
+}

@@ -1,0 +1,1 @@
+#include "../variables_second.inc.h"

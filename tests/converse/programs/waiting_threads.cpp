@@ -1,0 +1,1 @@
+#include "waiting_threads.inc.h"
