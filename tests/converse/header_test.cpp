@@ -1,0 +1,57 @@
+// converse.h by itself: which compilers take it, and what it says to the others.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "command.hpp"
+
+namespace photon::test {
+namespace {
+
+const std::string kConverseFolder = std::string(PHOTON_SOURCE_DIR) + "/include/converse";
+
+CommandResult compile_header(const std::string& compiler, const std::string& language,
+                             const std::string& standard, const std::string& header) {
+  return run_command("echo '#include <" + header + ">' | " + compiler + " -x " + language +
+                     " -std=" + standard + " -fsyntax-only -Wall -Wextra -Werror -I" +
+                     kConverseFolder + " - 2>&1");
+}
+
+TEST(Converse, HeaderInCAndCxx) {
+  for (const char* header : {"converse.h", "pup_c.h"}) {
+    for (const char* standard : {"c11", "gnu11", "c17"}) {
+      const CommandResult result = compile_header(PHOTON_C_COMPILER, "c", standard, header);
+      EXPECT_EQ(result.exit_status, 0) << header << standard << result.output;
+    }
+    for (const char* standard : {"c++17", "gnu++17", "c++20"}) {
+      const CommandResult result = compile_header(PHOTON_CXX_COMPILER, "c++", standard, header);
+      EXPECT_EQ(result.exit_status, 0) << header << standard << result.output;
+    }
+  }
+}
+
+TEST(ConverseHeader, says_to_older_languages_what_it_needs) {
+  for (const char* standard : {"c99", "gnu89"}) {
+    const CommandResult result = compile_header(PHOTON_C_COMPILER, "c", standard, "converse.h");
+    EXPECT_NE(result.exit_status, 0) << standard;
+    EXPECT_NE(result.output.find("converse.h needs C11 or later"), std::string::npos)
+        << result.output;
+  }
+  const CommandResult result = compile_header(PHOTON_CXX_COMPILER, "c++", "c++14", "converse.h");
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_NE(result.output.find("converse.h needs C++17 or later"), std::string::npos)
+      << result.output;
+}
+
+// As of a compiler that is no GNU and says that it has no threads.
+TEST(ConverseHeader, says_that_it_needs_thread_local_storage) {
+  const CommandResult result =
+      run_command("echo '#include <converse.h>' | " + std::string(PHOTON_C_COMPILER) +
+                  " -x c -std=c11 -fsyntax-only -U__GNUC__ -D__STDC_NO_THREADS__=1 -I" +
+                  kConverseFolder + " - 2>&1");
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_NE(result.output.find("thread-local storage"), std::string::npos) << result.output;
+}
+
+}  // namespace
+}  // namespace photon::test
