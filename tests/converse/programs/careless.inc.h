@@ -118,7 +118,10 @@ static void other_registration_order(void) {
   CmiSyncSendAndFree(CmiNumPes() - 1, sizeof(Note), note);
 }
 
-static void strategy_unknown(void) { CsdEnqueueGeneral(new_note(), 77, 0, NULL); }
+static void strategy_unknown(void) {
+  unsigned priority[1] = {0};
+  CsdEnqueueGeneral(new_note(), 77, 32, priority);
+}
 
 static void bits_negative(void) {
   unsigned priority[1] = {0};
