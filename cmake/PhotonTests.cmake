@@ -88,7 +88,7 @@ function(photon_suite name)
   if(suite_ONE_THREAD)
     photon_expect_one_thread("${sources}")
     list(APPEND suite_LABELS one_thread)
-  elseif(NOT name MATCHES "^(process|checker)$")
+  elseif(NOT name MATCHES "^(process|checker|reconverse)$")
     add_dependencies(threads_only ${target})
   endif()
   photon_suite_entries(${name} ${target} "${suite_SHARDS}")
@@ -335,6 +335,19 @@ function(photon_converse_programs)
       PHOTON_CONVERSE_DIR="${CMAKE_BINARY_DIR}/tests/converse"
       PHOTON_C_COMPILER="${CMAKE_C_COMPILER}" PHOTON_CXX_COMPILER="${CMAKE_CXX_COMPILER}")
   endif()
+endfunction()
+
+# A runtime on the backend of interop/reconverse, by the names of C++ and by those of C.
+function(photon_reconverse_programs)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/reconverse/programs)
+  file(GLOB calls CONFIGURE_DEPENDS ${folder}/calls.cpp ${folder}/cases_*.cpp)
+  add_executable(reconverse_calls ${calls} ${folder}/runtime_cxx.cpp)
+  add_executable(reconverse_calls_c ${calls} ${folder}/runtime_c.cpp)
+  foreach(program reconverse_calls reconverse_calls_c)
+    target_link_libraries(${program} PRIVATE photon_reconverse photon_flags Threads::Threads)
+    add_dependencies(photon_reconverse_tests ${program})
+  endforeach()
+  add_dependencies(photon_reconverse_tests programs)
 endfunction()
 
 # What tests/launcher looks at: parts of photonrun, which is no library.

@@ -45,4 +45,4 @@ include(${PHOTON_SOURCE_ROOT}/netsim/layers.cmake)
 
 photon_check_layers()
 photon_lend(system tools/photonrun)
-photon_check_public_only(tools examples bench)
+photon_check_public_only(tools examples bench interop)

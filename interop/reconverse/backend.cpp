@@ -1,0 +1,359 @@
+#include "backend.hpp"
+
+#include <chrono>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+// The runtime's allocator, by the name that it has as C++ and by the one that it has as C: one of
+// them is there. (Who takes an int finds it where a long is passed.)
+[[gnu::weak]] void* allocate_by_cxx(int size_bytes) __asm__("_Z8CmiAlloci");
+[[gnu::weak]] void* allocate_by_c(long size_bytes) __asm__("CmiAlloc");
+
+namespace photon::reconverse {
+
+namespace {
+
+using comm_backend::CompHandler;
+using comm_backend::Status;
+
+constexpr auto kLeavingTime = std::chrono::seconds(10);
+constexpr std::size_t kMostEnded = 64;  // handlers that one progress() runs after each other
+
+// Of this thread: it is in the handler of a message. Sends queue in photon then, until it has no
+// memory for more.
+thread_local bool is_in_handler = false;
+
+bool is_no_room(ph_status status) noexcept {
+  return status == PH_AGAIN || (status == PH_ERR_MEMORY && is_in_handler);
+}
+
+// `user` is the handler of the runtime.
+void run(void* user, Status status) {
+  const bool before = std::exchange(is_in_handler, true);
+  reinterpret_cast<CompHandler>(user)(status);
+  is_in_handler = before;
+}
+
+void end(const Operation& operation) {
+  if (operation.local != nullptr) operation.local(operation.status);
+}
+
+void* allocate(std::size_t size_bytes) {
+  return allocate_by_cxx != nullptr ? allocate_by_cxx(static_cast<int>(size_bytes))
+                                    : allocate_by_c(static_cast<long>(size_bytes));
+}
+
+}  // namespace
+
+Backend& backend() {
+  static Backend& only = *new Backend;
+  return only;
+}
+
+void Backend::init() {
+  if (context() != nullptr) fail("init", "it was called before: call exit() first");
+  ph_context_destroy(std::exchange(finalized_, nullptr));
+  // An id is a pointer; and handlers run in threads of the runtime alone.
+  const ph_option options[] = {{"max_cid_size", "8"}, {"am", "polled"}};
+  const ph_config config{.size = sizeof config, .options = options, .options_count = 2};
+  ph_context* context = nullptr;
+  ph_error error{};
+  if (ph_context_create(&config, &context, &error) != PH_OK) fail("init", error.text);
+  node_ = static_cast<int>(ph_rank_of(context));
+  nodes_count_ = static_cast<int>(ph_size_of(context));
+  ph_setting setting{.size = sizeof setting};
+  for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
+    if (std::strcmp(setting.name, "am_carried_max") == 0)
+      carried_max_ = std::strtoull(setting.value, nullptr, 10);
+  handlers_count_ = 0;
+  is_leaving_ = false;
+  context_ = context;
+}
+
+void Backend::exit() {
+  ph_context* const context = this->context();
+  if (context == nullptr) return;
+  is_leaving_ = true;
+  const auto deadline = std::chrono::steady_clock::now() + kLeavingTime;
+  while ((under_way_ > 0 || waiting_count_ != 0) && std::chrono::steady_clock::now() < deadline)
+    progress();
+  context_ = nullptr;
+  ph_error error{};
+  if (ph_finalize(context) != PH_OK) ph_last_error(context, &error);
+  if (error.status != PH_OK || waiting_count_ != 0)
+    std::fprintf(stderr, "comm_backend: exit: node %d: not all that was issued has gone: %s\n",
+                 node_, error.text);
+  finalized_ = context;
+  regions_.clear();
+}
+
+int Backend::register_handler(CompHandler handler) {
+  const auto id = static_cast<std::uint32_t>(handlers_count_);
+  if (context() != nullptr)
+    check("registerAmHandler",
+          ph_am_register(context(), id, on_message, reinterpret_cast<void*>(handler)));
+  return handlers_count_++;
+}
+
+ph_status Backend::on_message(void* user, const ph_am_message* message, ph_am_landing* landing) {
+  const std::size_t size_bytes = message->payload_bytes;
+  const bool is_here = message->payload != nullptr || size_bytes == 0;
+  if (backend().is_leaving_.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (!is_here) landing->flags = PH_AM_DROP;
+    return PH_OK;
+  }
+  void* const buffer = allocate(size_bytes);
+  if (buffer == nullptr) backend().fail("progress", "CmiAlloc() has no memory for a message");
+  if (is_here) {
+    if (size_bytes != 0) std::memcpy(buffer, message->payload, size_bytes);
+    run(user, {buffer, size_bytes, nullptr});
+  } else {
+    landing->buffer = buffer;
+    landing->buffer_bytes = size_bytes;
+    landing->done = on_landed;
+    landing->argument = user;
+  }
+  return PH_OK;
+}
+
+ph_status Backend::on_landed(void* user, const ph_am_message*, const ph_am_part* part) {
+  backend().check("a message on its way to this node", part->status);
+  if (part->status == PH_OK) run(user, {part->data, part->size_bytes, nullptr});
+  return PH_OK;
+}
+
+bool Backend::is_carried(const Operation& operation) const noexcept {
+  return operation.kind == Operation::Kind::message && operation.status.size <= carried_max_;
+}
+
+ph_status Backend::begin(const Operation& operation) const {
+  const auto node = static_cast<ph_rank>(operation.node);
+  const auto [buffer, size_bytes, user] = operation.status;
+  const auto id = reinterpret_cast<std::uint64_t>(&operation);
+  const ph_id local{&id, sizeof id};
+  if (operation.kind == Operation::Kind::put) {
+    constexpr std::uint32_t kFlags = PH_DELIVERED | PH_NO_RCE;
+    const ph_put_args args{sizeof args, buffer, size_bytes, operation.there,
+                           local,       {},     kFlags,     nullptr};
+    return ph_put(context(), node, &args);
+  }
+  if (operation.kind == Operation::Kind::get) {
+    void* const destination = const_cast<void*>(buffer);
+    const ph_get_args args{sizeof args, destination, size_bytes, operation.there,
+                           local,       {},          PH_NO_RCE,  nullptr};
+    return ph_get(context(), node, &args);
+  }
+  ph_am_args args{.size = sizeof args, .id = static_cast<std::uint32_t>(operation.handler)};
+  args.flags = is_carried(operation) ? PH_NO_LCE : 0;
+  args.payload = buffer;
+  args.payload_bytes = size_bytes;
+  args.local = local;
+  return size_bytes <= PH_AM_SMALL_BYTES
+             ? ph_am_send_small(context(), node, args.id, {buffer, size_bytes})
+             : ph_am_send(context(), node, &args);
+}
+
+// One that was not carried may be over, and freed by another thread, when this returns.
+ph_status Backend::start(const Operation& operation) {
+  if (is_carried(operation)) return begin(operation);
+  ++under_way_;
+  const ph_status status = begin(operation);
+  if (status != PH_OK) --under_way_;
+  return status;
+}
+
+void Backend::issue(const Operation& operation) {
+  if (context() == nullptr) return;
+  if (operation.kind == Operation::Kind::message && operation.status.size > INT_MAX) [[unlikely]]
+    fail("issueAm", "a message has more bytes than an int counts");
+  const bool is_carried = this->is_carried(operation);
+  const Operation* const kept = is_carried ? &operation : new Operation(operation);
+  if (waiting_count_.load(std::memory_order_relaxed) == 0) [[likely]] {
+    const ph_status status = start(*kept);
+    if (!is_no_room(status)) [[likely]] {
+      check("an operation that was issued", status);
+      return is_carried && status == PH_OK ? end(operation) : void();
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  waiting_[operation.node].push_back(is_carried ? new Operation(operation) : kept);
+  ++waiting_count_;
+}
+
+// One thread at a time. An operation keeps its place until it has started, so that nothing
+// overtakes it.
+bool Backend::start_waiting() {
+  std::vector<Operation> over;
+  std::unique_lock lock(mutex_);
+  if (std::exchange(is_starting_, true)) return false;
+  bool has_moved = false;
+  for (auto at = waiting_.begin(); at != waiting_.end() && over.size() < kMostEnded;) {
+    const Operation* const first = at->second.front();
+    const Operation operation = *first;
+    lock.unlock();
+    const ph_status status = start(*first);
+    if (!is_no_room(status)) check("an operation that waited", status);
+    lock.lock();
+    if (is_no_room(status)) {
+      ++at;
+      continue;
+    }
+    if (status == PH_OK && is_carried(operation)) over.push_back(operation);
+    if (status != PH_OK || is_carried(operation)) delete first;
+    at->second.pop_front();
+    --waiting_count_;
+    has_moved = true;
+    if (at->second.empty()) at = waiting_.erase(at);
+  }
+  is_starting_ = false;
+  lock.unlock();
+  for (const Operation& operation : over) end(operation);
+  return has_moved;
+}
+
+bool Backend::take_ended() {
+  for (std::size_t count = 0; count < kMostEnded; ++count) {
+    const ph_u64_completion found = ph_probe_u64(context(), PH_ANY_RANK, PH_LOCAL);
+    check("an operation under way", static_cast<ph_status>(found.status));
+    if (found.kind == 0) return count != 0;
+    if (found.id == 0) continue;  // of a message that was carried, while this node leaves
+    --under_way_;
+    if (found.status != PH_OK) continue;
+    const std::unique_ptr<const Operation> kept(reinterpret_cast<const Operation*>(found.id));
+    end(*kept);
+  }
+  return true;
+}
+
+bool Backend::progress() {
+  if (context() == nullptr) return false;
+  const ph_status status = ph_am_poll(context(), 0);
+  check("progress", status);
+  bool has_moved = status == PH_OK;
+  thread_local unsigned turn = 0;  // late errors are looked for now and then
+  if (under_way_.load(std::memory_order_relaxed) != 0 || ++turn % 256 == 0)
+    has_moved = take_ended() || has_moved;
+  if (waiting_count_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    has_moved = start_waiting() || has_moved;
+  return has_moved;
+}
+
+void Backend::barrier() {
+  const std::lock_guard lock(barrier_mutex_);
+  if (context() == nullptr) return;
+  ph_team* everyone = nullptr;
+  check("barrier", ph_team_world(context(), &everyone));
+  ph_request request = PH_REQUEST_NONE;
+  ph_coll_args args{.size = sizeof args, .kind = PH_COLL_BARRIER};
+  args.request = &request;
+  ph_status status = PH_AGAIN;
+  while ((status = ph_coll_begin(everyone, &args)) == PH_AGAIN) progress();
+  check("barrier", status);
+  while ((status = ph_test(context(), &request, nullptr)) == PH_AGAIN) progress();
+  check("barrier", status);
+}
+
+comm_backend::mr_t Backend::register_memory(void* address, std::size_t size_bytes) {
+  if (context() == nullptr) return comm_backend::MR_NULL;
+  auto region = std::make_unique<ph_region>();
+  region->address = reinterpret_cast<std::uint64_t>(address);
+  if (size_bytes != 0)
+    check("registerMemory",
+          ph_register(context(), address, size_bytes, PH_ACCESS_ALL, region.get()));
+  const comm_backend::mr_t mr = region.get();
+  const std::lock_guard lock(mutex_);
+  regions_.emplace(mr, std::move(region));
+  return mr;
+}
+
+std::size_t Backend::describe(comm_backend::mr_t mr, void* descriptor,
+                              std::size_t room_bytes) const {
+  static_assert(sizeof(ph_region) <= 24);
+  if (context() == nullptr) return 0;
+  if (mr == comm_backend::MR_NULL) fail("getRMR", "the region is MR_NULL");
+  if (room_bytes < sizeof(ph_region))
+    fail("getRMR", "a descriptor has 24 bytes: give it that room");
+  std::memcpy(descriptor, mr, sizeof(ph_region));
+  return sizeof(ph_region);
+}
+
+void Backend::deregister(comm_backend::mr_t mr) {
+  if (context() == nullptr || mr == comm_backend::MR_NULL) return;
+  std::unique_lock lock(mutex_);
+  const auto taken = regions_.extract(mr);
+  lock.unlock();
+  if (taken.empty()) fail("deregisterMemory", "there is no such region: was it taken back before?");
+  const ph_region& region = *taken.mapped();
+  if (region.size_bytes != 0) check("deregisterMemory", ph_revoke(context(), region.key));
+}
+
+// While this node leaves, others may have left before it: what they should have had is dropped.
+void Backend::check(const char* call, ph_status status) const {
+  if (status >= 0 || is_leaving_.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  ph_error error{};
+  ph_last_error(context(), &error);
+  fail(call, error.status == status ? error.text : ph_status_text(status));
+}
+
+void Backend::fail(const char* call, const char* words) const {
+  std::fprintf(stderr, "comm_backend: %s: node %d: %s\n", call, node_, words);
+  std::abort();
+}
+
+}  // namespace photon::reconverse
+
+namespace comm_backend {
+
+using photon::reconverse::backend;
+using photon::reconverse::Operation;
+using Kind = Operation::Kind;
+
+void init(char**) { backend().init(); }
+void init_mempool() {}
+void exit() { backend().exit(); }
+void initThread(int, int) {}
+void exitThread() {}
+int getMyNodeId() { return backend().node(); }
+int getNumNodes() { return backend().nodes_count(); }
+bool isRMACapable() { return true; }
+AmHandler registerAmHandler(CompHandler handler) { return backend().register_handler(handler); }
+
+void issueAm(int rank, const void* local_buf, std::size_t size, mr_t, CompHandler local,
+             AmHandler remote, void* user_context) {
+  backend().issue({Kind::message, rank, remote, {}, {local_buf, size, user_context}, local});
+}
+
+void issueRget(int rank, const void* local_buf, std::size_t size, mr_t, void* remote_buf, void* rmr,
+               CompHandler local, void* user_context) {
+  ph_region region{};
+  if (rmr != nullptr) std::memcpy(&region, rmr, sizeof region);
+  const ph_target there{reinterpret_cast<std::uint64_t>(remote_buf), region.key};
+  backend().issue({Kind::get, rank, 0, there, {local_buf, size, user_context}, local});
+}
+
+void issueRput(int rank, const void* local_buf, std::size_t size, mr_t, std::uintptr_t remote_disp,
+               void* rmr, CompHandler local, void* user_context) {
+  ph_region region{};
+  if (rmr != nullptr) std::memcpy(&region, rmr, sizeof region);
+  const ph_target there = ph_at(&region, remote_disp);
+  backend().issue({Kind::put, rank, 0, there, {local_buf, size, user_context}, local});
+}
+
+bool progress() { return backend().progress(); }
+void barrier() { backend().barrier(); }
+mr_t registerMemory(void* address, std::size_t size) {
+  return backend().register_memory(address, size);
+}
+std::size_t getRMR(mr_t mr, void* descriptor, std::size_t room_bytes) {
+  return backend().describe(mr, descriptor, room_bytes);
+}
+void deregisterMemory(mr_t mr) { backend().deregister(mr); }
+void* malloc(int, int) { return nullptr; }
+void free(void*) {}
+
+}  // namespace comm_backend
