@@ -337,13 +337,16 @@ function(photon_converse_programs)
   endif()
 endfunction()
 
-# A runtime on the backend of interop/reconverse, by the names of C++ and by those of C.
+# A runtime on the backend of interop/reconverse, by the names of C++ and by those of C; and what the
+# backend takes beside Photon's own calls.
 function(photon_reconverse_programs)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/reconverse/programs)
   file(GLOB calls CONFIGURE_DEPENDS ${folder}/calls.cpp ${folder}/cases_*.cpp)
   add_executable(reconverse_calls ${calls} ${folder}/runtime_cxx.cpp)
   add_executable(reconverse_calls_c ${calls} ${folder}/runtime_c.cpp)
-  foreach(program reconverse_calls reconverse_calls_c)
+  add_executable(reconverse_speed ${folder}/speed.cpp ${folder}/runtime_cxx.cpp)
+  foreach(program reconverse_calls reconverse_calls_c reconverse_speed)
+    target_sources(${program} PRIVATE ${folder}/regions.cpp)
     target_link_libraries(${program} PRIVATE photon_reconverse photon_flags Threads::Threads)
     add_dependencies(photon_reconverse_tests ${program})
   endforeach()

@@ -84,5 +84,13 @@ TEST(Reconverse, mistakes_end_the_job_with_words) {
   expect_words("little_room", "getRMR", "24 bytes");
 }
 
+// A few trips, so that the program cannot rot; docs/reconverse.md says how to measure.
+TEST(Reconverse, the_question_of_its_speed_is_answered) {
+  Launched job(
+      {"-n", "2", "--timeout", "60", std::string(PHOTON_BIN_DIR) + "/reconverse_speed", "2", "20"});
+  EXPECT_EQ(job.wait(), 0) << job.err;
+  EXPECT_EQ(std::count(job.out.begin(), job.out.end(), '\n'), 5) << job.out;
+}
+
 }  // namespace
 }  // namespace photon::test

@@ -1,5 +1,10 @@
 // Gets and puts: bytes, when a put is over, descriptors, registrations that are never taken back.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
+#include <string>
 
 #include "calls.hpp"
 
@@ -14,29 +19,64 @@ void on_ended(comm_backend::Status status) {
   ++ended;
 }
 
-Bytes landing;
-std::size_t landing_bytes = 0;
-std::atomic<std::uint64_t> rounds_heard{0};
-std::atomic<std::uint64_t> rounds_answered{0};
-comm_backend::AmHandler news_handler, checked_handler;
+// Memory of each node that its neighbours see as well, so that they know what has landed in it.
+struct Shared {
+  int node;
+  int descriptor;
+  int pid;
+};
+constexpr std::size_t kSharedBytes = 2'000'000;
 
-// From inside the completion of the put, as the runtime tells its news.
+std::array<const unsigned char*, 64> shared_of{};
+std::size_t put_bytes = 0;
+std::uint64_t puts_landed = 0;
+std::uint64_t puts_told = 0;
+std::uint64_t answers = 0;
+comm_backend::AmHandler news_handler, answer_handler;
+
+int neighbour() { return (comm_backend::getMyNodeId() + 1) % comm_backend::getNumNodes(); }
+
+unsigned char* map_shared(int descriptor) {
+  void* const memory =
+      ::mmap(nullptr, kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  expect(memory != MAP_FAILED, "shared memory cannot be mapped");
+  return static_cast<unsigned char*>(memory);
+}
+
+void on_shared(comm_backend::Status status) {
+  Shared told;
+  std::memcpy(&told, status.local_buf, sizeof told);
+  free_message(status);
+  const std::string path =
+      "/proc/" + std::to_string(told.pid) + "/fd/" + std::to_string(told.descriptor);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  expect(descriptor >= 0, "shared memory of a neighbour cannot be opened");
+  shared_of[static_cast<std::size_t>(told.node)] = map_shared(descriptor);
+  ::close(descriptor);
+}
+
+// The completion of a put. From inside it goes the news, as a runtime's.
 void on_landed(comm_backend::Status status) {
   const auto round = reinterpret_cast<std::uintptr_t>(status.user_context);
+  expect(is_filled(shared_of[static_cast<std::size_t>(neighbour())], put_bytes,
+                   static_cast<unsigned>(round)),
+         "a put was over before its bytes had landed");
+  ++puts_landed;
   const std::uint64_t news[] = {static_cast<std::uint64_t>(comm_backend::getMyNodeId()), round};
-  comm_backend::issueAm((comm_backend::getMyNodeId() + 1) % comm_backend::getNumNodes(), news,
-                        sizeof news, comm_backend::MR_NULL, nullptr, news_handler, nullptr);
+  comm_backend::issueAm(neighbour(), news, sizeof news, comm_backend::MR_NULL, nullptr,
+                        news_handler, nullptr);
 }
 
 void on_news(comm_backend::Status status) {
   std::array<std::uint64_t, 2> news;
   std::memcpy(news.data(), status.local_buf, sizeof news);
   free_message(status);
-  expect(is_filled(landing.data(), landing_bytes, static_cast<unsigned>(news[1])),
-         "a put was over before its bytes had landed");
-  ++rounds_heard;
+  expect(is_filled(shared_of[static_cast<std::size_t>(comm_backend::getMyNodeId())], put_bytes,
+                   static_cast<unsigned>(news[1])),
+         "the news of a put came before its bytes");
+  ++puts_told;
   comm_backend::issueAm(static_cast<int>(news[0]), nullptr, 0, comm_backend::MR_NULL, nullptr,
-                        checked_handler, nullptr);
+                        answer_handler, nullptr);
 }
 
 }  // namespace
@@ -79,27 +119,36 @@ void moves() {
 void landed() {
   Regions regions;
   news_handler = comm_backend::registerAmHandler(on_news);
-  checked_handler = comm_backend::registerAmHandler([](comm_backend::Status status) {
+  answer_handler = comm_backend::registerAmHandler([](comm_backend::Status status) {
     free_message(status);
-    ++rounds_answered;
+    ++answers;
   });
-  landing.resize(2'000'000);
-  regions.exchange(landing.data(), landing.size());
-  const int peer = (comm_backend::getMyNodeId() + 1) % comm_backend::getNumNodes();
+  const auto shared_handler = comm_backend::registerAmHandler(on_shared);
+  const int file = ::memfd_create("landing", MFD_CLOEXEC);
+  expect(::ftruncate(file, kSharedBytes) == 0, "no shared memory");
+  unsigned char* const landing = map_shared(file);
+  regions.exchange(landing, kSharedBytes);
+  const Shared told = {comm_backend::getMyNodeId(), file, ::getpid()};
+  const int nodes = comm_backend::getNumNodes();
+  for (int node = 0; node < nodes; ++node)
+    comm_backend::issueAm(node, &told, sizeof told, comm_backend::MR_NULL, nullptr, shared_handler,
+                          nullptr);
+  for (int node = 0; node < nodes; ++node)
+    await([&] { return shared_of[static_cast<std::size_t>(node)] != nullptr; }, "shared memory");
   std::uint64_t round = 0;
-  for (const std::size_t size_bytes : {64UL, 3000UL, 65536UL, 1048576UL, 2000000UL}) {
+  for (const std::size_t size_bytes : {64UL, 3000UL, 65536UL, 300000UL, 2000000UL}) {
     comm_backend::barrier();
-    landing_bytes = size_bytes;
+    put_bytes = size_bytes;
     comm_backend::barrier();
     for (int i = 0; i < 8; ++i) {
       const Bytes source = filled(size_bytes, static_cast<unsigned>(++round));
-      comm_backend::issueRput(peer, source.data(), size_bytes, comm_backend::MR_NULL, 0,
-                              regions.of(peer), on_landed, reinterpret_cast<void*>(round));
-      await([&] { return rounds_answered == round; }, "an answer of the peer");
+      comm_backend::issueRput(neighbour(), source.data(), size_bytes, comm_backend::MR_NULL, 0,
+                              regions.of(neighbour()), on_landed, reinterpret_cast<void*>(round));
+      await([&] { return answers == round && puts_told >= round; }, "an answer of the neighbour");
     }
   }
+  expect(puts_landed == round, "another number of puts");
   comm_backend::barrier();
-  expect(rounds_heard == round, "another number of puts");
   comm_backend::deregisterMemory(regions.own());
 }
 

@@ -9,7 +9,8 @@ namespace photon::test {
 namespace {
 
 constexpr std::uint64_t kCalls = 20'000;  // from inside completions, on each node
-constexpr std::uint64_t kAtOnce = 512;
+constexpr std::uint64_t kAtOnce = 4000;
+constexpr std::uint64_t kSmallsFirst = 3000;  // until photon has no memory for more in a handler
 constexpr std::size_t kBlock = 256;
 constexpr std::size_t kBlocks = 128;
 constexpr std::size_t kLarge = 40'000;  // too large to be copied when it starts
@@ -38,14 +39,15 @@ void on_over(comm_backend::Status status);
 void issue_one() {
   const std::uint64_t number = issued++;
   const std::size_t block = number % kBlocks;
-  if (number % 100 == 99) {
+  const bool is_small = number < kSmallsFirst || number % 4 >= 2;
+  if (number >= kSmallsFirst && number % 100 == 99) {
     ++larges_issued;
     comm_backend::issueAm(neighbour(), large_source.data(), kLarge, comm_backend::MR_NULL, on_over,
                           large_handler, nullptr);
-  } else if (number % 4 == 0) {
+  } else if (!is_small && number % 4 == 0) {
     comm_backend::issueRget(neighbour(), read_blocks[block].data(), kBlock, comm_backend::MR_NULL,
                             all->address(neighbour()), all->of(neighbour()), on_over, nullptr);
-  } else if (number % 4 == 1) {
+  } else if (!is_small) {
     comm_backend::issueRput(neighbour(), block_source.data(), kBlock, comm_backend::MR_NULL,
                             (block + 1) * kBlock, all->of(neighbour()), on_over, nullptr);
   } else {
