@@ -18,33 +18,27 @@ namespace photon::reconverse {
 namespace {
 
 using comm_backend::CompHandler;
-using comm_backend::Status;
 
-constexpr auto kLeavingTime = std::chrono::seconds(10);
-constexpr std::size_t kMostEnded = 64;  // handlers that one progress() runs after each other
+constexpr std::size_t kMostEnded = 64;  // completions that one progress() runs
+constexpr int kMostNested = 8;          // completions inside each other, by calls from inside them
 
-// Of this thread: it is in the handler of a message. Sends queue in photon then, until it has no
-// memory for more.
-thread_local bool is_in_handler = false;
+// What this thread is inside of. In a handler photon queues sends, until it has no memory for more.
+thread_local int handlers_entered = 0;
+thread_local int completions_entered = 0;
 
 bool is_no_room(ph_status status) noexcept {
-  return status == PH_AGAIN || (status == PH_ERR_MEMORY && is_in_handler);
+  return status == PH_AGAIN || (status == PH_ERR_MEMORY && handlers_entered != 0);
 }
 
-// `user` is the handler of the runtime.
-void run(void* user, Status status) {
-  const bool before = std::exchange(is_in_handler, true);
-  reinterpret_cast<CompHandler>(user)(status);
-  is_in_handler = before;
+void run(CompHandler handler, const comm_backend::Status& status, int& entered) {
+  if (handler == nullptr) return;
+  ++entered;
+  handler(status);
+  --entered;
 }
-
-void end(const Operation& operation) {
-  if (operation.local != nullptr) operation.local(operation.status);
-}
-
-void* allocate(std::size_t size_bytes) {
-  return allocate_by_cxx != nullptr ? allocate_by_cxx(static_cast<int>(size_bytes))
-                                    : allocate_by_c(static_cast<long>(size_bytes));
+void end(const Operation& done) { run(done.local, done.status, completions_entered); }
+void handle(void* user, const void* message, std::size_t size_bytes) {
+  run(reinterpret_cast<CompHandler>(user), {message, size_bytes, nullptr}, handlers_entered);
 }
 
 }  // namespace
@@ -78,7 +72,7 @@ void Backend::exit() {
   ph_context* const context = this->context();
   if (context == nullptr) return;
   is_leaving_ = true;
-  const auto deadline = std::chrono::steady_clock::now() + kLeavingTime;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while ((under_way_ > 0 || waiting_count_ != 0) && std::chrono::steady_clock::now() < deadline)
     progress();
   context_ = nullptr;
@@ -92,11 +86,12 @@ void Backend::exit() {
 }
 
 int Backend::register_handler(CompHandler handler) {
-  const auto id = static_cast<std::uint32_t>(handlers_count_);
+  void* const user = reinterpret_cast<void*>(handler);
   if (context() != nullptr)
-    check("registerAmHandler",
-          ph_am_register(context(), id, on_message, reinterpret_cast<void*>(handler)));
-  return handlers_count_++;
+    check("registerAmHandler", ph_am_register(context(), handlers_count_, on_message, user));
+  else if (finalized_ == nullptr)
+    fail("registerAmHandler", "call init() first");
+  return static_cast<int>(handlers_count_++);
 }
 
 ph_status Backend::on_message(void* user, const ph_am_message* message, ph_am_landing* landing) {
@@ -106,11 +101,12 @@ ph_status Backend::on_message(void* user, const ph_am_message* message, ph_am_la
     if (!is_here) landing->flags = PH_AM_DROP;
     return PH_OK;
   }
-  void* const buffer = allocate(size_bytes);
+  void* const buffer = allocate_by_cxx != nullptr ? allocate_by_cxx(static_cast<int>(size_bytes))
+                                                  : allocate_by_c(static_cast<long>(size_bytes));
   if (buffer == nullptr) backend().fail("progress", "CmiAlloc() has no memory for a message");
   if (is_here) {
     if (size_bytes != 0) std::memcpy(buffer, message->payload, size_bytes);
-    run(user, {buffer, size_bytes, nullptr});
+    handle(user, buffer, size_bytes);
   } else {
     landing->buffer = buffer;
     landing->buffer_bytes = size_bytes;
@@ -122,65 +118,58 @@ ph_status Backend::on_message(void* user, const ph_am_message* message, ph_am_la
 
 ph_status Backend::on_landed(void* user, const ph_am_message*, const ph_am_part* part) {
   backend().check("a message on its way to this node", part->status);
-  if (part->status == PH_OK) run(user, {part->data, part->size_bytes, nullptr});
+  if (part->status == PH_OK) handle(user, part->data, part->size_bytes);
   return PH_OK;
 }
 
-bool Backend::is_carried(const Operation& operation) const noexcept {
-  return operation.kind == Operation::Kind::message && operation.status.size <= carried_max_;
-}
-
-ph_status Backend::begin(const Operation& operation) const {
+// One that is not carried may be over, and freed by another thread, when it has started.
+ph_status Backend::start(const Operation& operation) {
   const auto node = static_cast<ph_rank>(operation.node);
   const auto [buffer, size_bytes, user] = operation.status;
   const auto id = reinterpret_cast<std::uint64_t>(&operation);
   const ph_id local{&id, sizeof id};
+  const bool is_carried = operation.is_carried;
+  if (!is_carried) ++under_way_;
+  ph_status status = PH_OK;
   if (operation.kind == Operation::Kind::put) {
-    constexpr std::uint32_t kFlags = PH_DELIVERED | PH_NO_RCE;
-    const ph_put_args args{sizeof args, buffer, size_bytes, operation.there,
-                           local,       {},     kFlags,     nullptr};
-    return ph_put(context(), node, &args);
+    ph_put_args args{sizeof args, buffer, size_bytes, operation.there, local};
+    args.flags = PH_DELIVERED | PH_NO_RCE;
+    status = ph_put(context(), node, &args);
+  } else if (operation.kind == Operation::Kind::get) {
+    ph_get_args args{sizeof args, const_cast<void*>(buffer), size_bytes, operation.there, local};
+    args.flags = PH_NO_RCE;
+    status = ph_get(context(), node, &args);
+  } else if (size_bytes <= PH_AM_SMALL_BYTES) {
+    status = ph_am_send_small(context(), node, operation.handler, {buffer, size_bytes});
+  } else {
+    ph_am_args args{.size = sizeof args, .id = operation.handler, .payload = buffer};
+    args.payload_bytes = size_bytes;
+    args.flags = is_carried ? PH_NO_LCE : 0;
+    args.local = local;
+    status = ph_am_send(context(), node, &args);
   }
-  if (operation.kind == Operation::Kind::get) {
-    void* const destination = const_cast<void*>(buffer);
-    const ph_get_args args{sizeof args, destination, size_bytes, operation.there,
-                           local,       {},          PH_NO_RCE,  nullptr};
-    return ph_get(context(), node, &args);
-  }
-  ph_am_args args{.size = sizeof args, .id = static_cast<std::uint32_t>(operation.handler)};
-  args.flags = is_carried(operation) ? PH_NO_LCE : 0;
-  args.payload = buffer;
-  args.payload_bytes = size_bytes;
-  args.local = local;
-  return size_bytes <= PH_AM_SMALL_BYTES
-             ? ph_am_send_small(context(), node, args.id, {buffer, size_bytes})
-             : ph_am_send(context(), node, &args);
-}
-
-// One that was not carried may be over, and freed by another thread, when this returns.
-ph_status Backend::start(const Operation& operation) {
-  if (is_carried(operation)) return begin(operation);
-  ++under_way_;
-  const ph_status status = begin(operation);
-  if (status != PH_OK) --under_way_;
+  if (!is_carried && status != PH_OK) --under_way_;
   return status;
 }
 
-void Backend::issue(const Operation& operation) {
+void Backend::issue(Operation operation) {
   if (context() == nullptr) return;
-  if (operation.kind == Operation::Kind::message && operation.status.size > INT_MAX) [[unlikely]]
+  const bool is_message = operation.kind == Operation::Kind::message;
+  if (is_message && operation.status.size > INT_MAX) [[unlikely]]
     fail("issueAm", "a message has more bytes than an int counts");
-  const bool is_carried = this->is_carried(operation);
-  const Operation* const kept = is_carried ? &operation : new Operation(operation);
-  if (waiting_count_.load(std::memory_order_relaxed) == 0) [[likely]] {
-    const ph_status status = start(*kept);
+  operation.is_carried = is_message && operation.status.size <= carried_max_;
+  const Operation* kept = operation.is_carried ? nullptr : new Operation(operation);
+  const bool is_deep = completions_entered >= kMostNested;
+  if (!is_deep && waiting_count_.load(std::memory_order_relaxed) == 0) [[likely]] {
+    const ph_status status = start(kept == nullptr ? operation : *kept);
     if (!is_no_room(status)) [[likely]] {
       check("an operation that was issued", status);
-      return is_carried && status == PH_OK ? end(operation) : void();
+      return operation.is_carried ? end(operation) : void();
     }
   }
+  if (kept == nullptr) kept = new Operation(operation);
   const std::lock_guard lock(mutex_);
-  waiting_[operation.node].push_back(is_carried ? new Operation(operation) : kept);
+  waiting_[operation.node].push_back(kept);
   ++waiting_count_;
 }
 
@@ -190,8 +179,8 @@ bool Backend::start_waiting() {
   std::vector<Operation> over;
   std::unique_lock lock(mutex_);
   if (std::exchange(is_starting_, true)) return false;
-  bool has_moved = false;
-  for (auto at = waiting_.begin(); at != waiting_.end() && over.size() < kMostEnded;) {
+  std::size_t moved = 0;
+  for (auto at = waiting_.begin(); at != waiting_.end() && moved < kMostEnded;) {
     const Operation* const first = at->second.front();
     const Operation operation = *first;
     lock.unlock();
@@ -202,17 +191,16 @@ bool Backend::start_waiting() {
       ++at;
       continue;
     }
-    if (status == PH_OK && is_carried(operation)) over.push_back(operation);
-    if (status != PH_OK || is_carried(operation)) delete first;
+    if (operation.is_carried) over.push_back(*std::unique_ptr<const Operation>(first));
     at->second.pop_front();
     --waiting_count_;
-    has_moved = true;
+    ++moved;
     if (at->second.empty()) at = waiting_.erase(at);
   }
   is_starting_ = false;
   lock.unlock();
   for (const Operation& operation : over) end(operation);
-  return has_moved;
+  return moved != 0;
 }
 
 bool Backend::take_ended() {
@@ -233,55 +221,51 @@ bool Backend::progress() {
   if (context() == nullptr) return false;
   const ph_status status = ph_am_poll(context(), 0);
   check("progress", status);
-  bool has_moved = status == PH_OK;
   thread_local unsigned turn = 0;  // late errors are looked for now and then
-  if (under_way_.load(std::memory_order_relaxed) != 0 || ++turn % 256 == 0)
-    has_moved = take_ended() || has_moved;
-  if (waiting_count_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    has_moved = start_waiting() || has_moved;
-  return has_moved;
+  const bool may_end = under_way_.load(std::memory_order_relaxed) != 0 || ++turn % 256 == 0;
+  const bool has_ended = may_end && take_ended();
+  const bool may_start = waiting_count_.load(std::memory_order_relaxed) != 0;
+  const bool has_started = may_start && start_waiting();
+  return status == PH_OK || has_ended || has_started;
 }
 
 void Backend::barrier() {
-  const std::lock_guard lock(barrier_mutex_);
   if (context() == nullptr) return;
+  const std::lock_guard lock(barrier_mutex_);
   ph_team* everyone = nullptr;
-  check("barrier", ph_team_world(context(), &everyone));
   ph_request request = PH_REQUEST_NONE;
   ph_coll_args args{.size = sizeof args, .kind = PH_COLL_BARRIER};
   args.request = &request;
-  ph_status status = PH_AGAIN;
+  ph_status status = ph_team_world(context(), &everyone);
+  check("barrier", status);
   while ((status = ph_coll_begin(everyone, &args)) == PH_AGAIN) progress();
   check("barrier", status);
   while ((status = ph_test(context(), &request, nullptr)) == PH_AGAIN) progress();
   check("barrier", status);
 }
 
-comm_backend::mr_t Backend::register_memory(void* address, std::size_t size_bytes) {
+comm_backend::mr_t Backend::expose(void* address, std::size_t size_bytes) {
   if (context() == nullptr) return comm_backend::MR_NULL;
   auto region = std::make_unique<ph_region>();
-  region->address = reinterpret_cast<std::uint64_t>(address);
+  void* const mr = region.get();
   if (size_bytes != 0)
     check("registerMemory",
           ph_register(context(), address, size_bytes, PH_ACCESS_ALL, region.get()));
-  const comm_backend::mr_t mr = region.get();
   const std::lock_guard lock(mutex_);
   regions_.emplace(mr, std::move(region));
   return mr;
 }
 
-std::size_t Backend::describe(comm_backend::mr_t mr, void* descriptor,
-                              std::size_t room_bytes) const {
+std::size_t Backend::describe(comm_backend::mr_t mr, void* place, std::size_t room_bytes) const {
   static_assert(sizeof(ph_region) <= 24);
   if (context() == nullptr) return 0;
-  if (mr == comm_backend::MR_NULL) fail("getRMR", "the region is MR_NULL");
-  if (room_bytes < sizeof(ph_region))
-    fail("getRMR", "a descriptor has 24 bytes: give it that room");
-  std::memcpy(descriptor, mr, sizeof(ph_region));
+  if (mr == comm_backend::MR_NULL || room_bytes < sizeof(ph_region))
+    fail("getRMR", "give it a region of registerMemory(), and room for 24 bytes");
+  std::memcpy(place, mr, sizeof(ph_region));
   return sizeof(ph_region);
 }
 
-void Backend::deregister(comm_backend::mr_t mr) {
+void Backend::hide(comm_backend::mr_t mr) {
   if (context() == nullptr || mr == comm_backend::MR_NULL) return;
   std::unique_lock lock(mutex_);
   const auto taken = regions_.extract(mr);
@@ -310,8 +294,13 @@ void Backend::fail(const char* call, const char* words) const {
 namespace comm_backend {
 
 using photon::reconverse::backend;
-using photon::reconverse::Operation;
-using Kind = Operation::Kind;
+using Kind = photon::reconverse::Operation::Kind;
+
+static ph_region region_at(const void* descriptor) {
+  ph_region region{};
+  if (descriptor != nullptr) std::memcpy(&region, descriptor, sizeof region);
+  return region;
+}
 
 void init(char**) { backend().init(); }
 void init_mempool() {}
@@ -325,34 +314,30 @@ AmHandler registerAmHandler(CompHandler handler) { return backend().register_han
 
 void issueAm(int rank, const void* local_buf, std::size_t size, mr_t, CompHandler local,
              AmHandler remote, void* user_context) {
-  backend().issue({Kind::message, rank, remote, {}, {local_buf, size, user_context}, local});
+  const auto handler = static_cast<std::uint32_t>(remote);
+  backend().issue({Kind::message, rank, handler, {}, {local_buf, size, user_context}, local});
 }
 
 void issueRget(int rank, const void* local_buf, std::size_t size, mr_t, void* remote_buf, void* rmr,
                CompHandler local, void* user_context) {
-  ph_region region{};
-  if (rmr != nullptr) std::memcpy(&region, rmr, sizeof region);
-  const ph_target there{reinterpret_cast<std::uint64_t>(remote_buf), region.key};
+  const ph_target there{reinterpret_cast<std::uint64_t>(remote_buf), region_at(rmr).key};
   backend().issue({Kind::get, rank, 0, there, {local_buf, size, user_context}, local});
 }
 
 void issueRput(int rank, const void* local_buf, std::size_t size, mr_t, std::uintptr_t remote_disp,
                void* rmr, CompHandler local, void* user_context) {
-  ph_region region{};
-  if (rmr != nullptr) std::memcpy(&region, rmr, sizeof region);
+  const ph_region region = region_at(rmr);
   const ph_target there = ph_at(&region, remote_disp);
   backend().issue({Kind::put, rank, 0, there, {local_buf, size, user_context}, local});
 }
 
 bool progress() { return backend().progress(); }
 void barrier() { backend().barrier(); }
-mr_t registerMemory(void* address, std::size_t size) {
-  return backend().register_memory(address, size);
-}
+mr_t registerMemory(void* address, std::size_t size) { return backend().expose(address, size); }
 std::size_t getRMR(mr_t mr, void* descriptor, std::size_t room_bytes) {
   return backend().describe(mr, descriptor, room_bytes);
 }
-void deregisterMemory(mr_t mr) { backend().deregister(mr); }
+void deregisterMemory(mr_t mr) { backend().hide(mr); }
 void* malloc(int, int) { return nullptr; }
 void free(void*) {}
 

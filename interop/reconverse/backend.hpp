@@ -26,10 +26,11 @@ namespace photon::reconverse {
 struct Operation {
   enum class Kind : std::uint8_t { message, get, put } kind;
   int node;
-  int handler;                  // message
-  ph_target there;              // get, put
-  comm_backend::Status status;  // what `local` is told
+  std::uint32_t handler;  // message
+  ph_target there;        // get, put
+  comm_backend::Status status;
   comm_backend::CompHandler local;
+  bool is_carried = false;  // copied when it starts, and over with that
 };
 
 class Backend {
@@ -37,13 +38,12 @@ class Backend {
   void init();
   void exit();
   int register_handler(comm_backend::CompHandler handler);
-  void issue(const Operation& operation);
+  void issue(Operation operation);
   bool progress();
   void barrier();
-  comm_backend::mr_t register_memory(void* address, std::size_t size_bytes);
-  std::size_t describe(comm_backend::mr_t mr, void* descriptor, std::size_t room_bytes) const;
-  void deregister(comm_backend::mr_t mr);
-
+  comm_backend::mr_t expose(void* address, std::size_t size_bytes);
+  std::size_t describe(comm_backend::mr_t mr, void* place, std::size_t room_bytes) const;
+  void hide(comm_backend::mr_t mr);
   int node() const noexcept { return node_; }
   int nodes_count() const noexcept { return nodes_count_; }
   // Null before init() and after exit().
@@ -52,8 +52,6 @@ class Backend {
  private:
   static ph_status on_message(void* user, const ph_am_message* message, ph_am_landing* landing);
   static ph_status on_landed(void* user, const ph_am_message* message, const ph_am_part* part);
-  bool is_carried(const Operation& operation) const noexcept;
-  ph_status begin(const Operation& operation) const;
   ph_status start(const Operation& operation);
   bool start_waiting();
   bool take_ended();
@@ -64,8 +62,8 @@ class Backend {
   ph_context* finalized_ = nullptr;  // freed by the next init(): a late call may still be in it
   int node_ = 0;
   int nodes_count_ = 1;
-  int handlers_count_ = 0;
-  std::size_t carried_max_ = 0;  // messages of so many bytes are copied when they start
+  std::uint32_t handlers_count_ = 0;
+  std::size_t carried_max_ = 0;  // messages of so many bytes are carried
   std::atomic<bool> is_leaving_{false};
   std::atomic<std::int64_t> under_way_{0};      // started, and photon will give a completion
   std::atomic<std::int64_t> waiting_count_{0};  // changed under mutex_
