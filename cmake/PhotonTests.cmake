@@ -88,7 +88,7 @@ function(photon_suite name)
   if(suite_ONE_THREAD)
     photon_expect_one_thread("${sources}")
     list(APPEND suite_LABELS one_thread)
-  elseif(NOT name MATCHES "^(process|checker|reconverse)$")
+  elseif(NOT name MATCHES "^(process|checker)$")
     add_dependencies(threads_only ${target})
   endif()
   photon_suite_entries(${name} ${target} "${suite_SHARDS}")
@@ -337,8 +337,8 @@ function(photon_converse_programs)
   endif()
 endfunction()
 
-# A runtime on the backend of interop/reconverse, by the names of C++ and by those of C; and what the
-# backend takes beside Photon's own calls.
+# A runtime on the backend of interop/reconverse, by the names of C++ and by those of C; and what
+# the backend takes beside Photon's own calls.
 function(photon_reconverse_programs)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/reconverse/programs)
   file(GLOB calls CONFIGURE_DEPENDS ${folder}/calls.cpp ${folder}/cases_*.cpp)
@@ -350,7 +350,7 @@ function(photon_reconverse_programs)
     target_link_libraries(${program} PRIVATE photon_reconverse photon_flags Threads::Threads)
     add_dependencies(photon_reconverse_tests ${program})
   endforeach()
-  add_dependencies(photon_reconverse_tests programs)
+  add_dependencies(photon_reconverse_tests photonrun)
 endfunction()
 
 # What tests/launcher looks at: parts of photonrun, which is no library.
