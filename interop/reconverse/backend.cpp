@@ -110,15 +110,13 @@ ph_status Backend::on_message(void* user, const ph_am_message* message, ph_am_la
   } else {
     landing->buffer = buffer;
     landing->buffer_bytes = size_bytes;
-    landing->done = on_landed;
     landing->argument = user;
+    landing->done = [](void* handler, const ph_am_message*, const ph_am_part* part) {
+      backend().check("a message on its way to this node", part->status);
+      if (part->status == PH_OK) handle(handler, part->data, part->size_bytes);
+      return PH_OK;
+    };
   }
-  return PH_OK;
-}
-
-ph_status Backend::on_landed(void* user, const ph_am_message*, const ph_am_part* part) {
-  backend().check("a message on its way to this node", part->status);
-  if (part->status == PH_OK) handle(user, part->data, part->size_bytes);
   return PH_OK;
 }
 
@@ -159,13 +157,12 @@ void Backend::issue(Operation operation) {
     fail("issueAm", "a message has more bytes than an int counts");
   operation.is_carried = is_message && operation.status.size <= carried_max_;
   const Operation* kept = operation.is_carried ? nullptr : new Operation(operation);
-  const bool is_deep = completions_entered >= kMostNested;
-  if (!is_deep && waiting_count_.load(std::memory_order_relaxed) == 0) [[likely]] {
-    const ph_status status = start(kept == nullptr ? operation : *kept);
-    if (!is_no_room(status)) [[likely]] {
-      check("an operation that was issued", status);
-      return operation.is_carried ? end(operation) : void();
-    }
+  ph_status status = PH_AGAIN;
+  if (waiting_count_.load(std::memory_order_relaxed) == 0 && completions_entered < kMostNested)
+    status = start(kept == nullptr ? operation : *kept);
+  if (!is_no_room(status)) [[likely]] {
+    check("an operation that was issued", status);
+    return operation.is_carried ? end(operation) : void();
   }
   if (kept == nullptr) kept = new Operation(operation);
   const std::lock_guard lock(mutex_);
@@ -187,15 +184,16 @@ bool Backend::start_waiting() {
     const ph_status status = start(*first);
     if (!is_no_room(status)) check("an operation that waited", status);
     lock.lock();
-    if (is_no_room(status)) {
-      ++at;
-      continue;
+    if (!is_no_room(status)) {
+      if (operation.is_carried) over.push_back(*std::unique_ptr<const Operation>(first));
+      at->second.pop_front();
+      --waiting_count_;
+      ++moved;
     }
-    if (operation.is_carried) over.push_back(*std::unique_ptr<const Operation>(first));
-    at->second.pop_front();
-    --waiting_count_;
-    ++moved;
-    if (at->second.empty()) at = waiting_.erase(at);
+    if (at->second.empty())
+      at = waiting_.erase(at);
+    else if (is_no_room(status))
+      ++at;
   }
   is_starting_ = false;
   lock.unlock();
@@ -208,9 +206,8 @@ bool Backend::take_ended() {
     const ph_u64_completion found = ph_probe_u64(context(), PH_ANY_RANK, PH_LOCAL);
     check("an operation under way", static_cast<ph_status>(found.status));
     if (found.kind == 0) return count != 0;
-    if (found.id == 0) continue;  // of a message that was carried, while this node leaves
-    --under_way_;
-    if (found.status != PH_OK) continue;
+    if (found.id != 0) --under_way_;                       // else of a message that was carried
+    if (found.id == 0 || found.status != PH_OK) continue;  // while this node leaves
     const std::unique_ptr<const Operation> kept(reinterpret_cast<const Operation*>(found.id));
     end(*kept);
   }
@@ -244,13 +241,11 @@ void Backend::barrier() {
   check("barrier", status);
 }
 
-comm_backend::mr_t Backend::expose(void* address, std::size_t size_bytes) {
+comm_backend::mr_t Backend::expose(void* address, std::size_t size) {
   if (context() == nullptr) return comm_backend::MR_NULL;
   auto region = std::make_unique<ph_region>();
-  void* const mr = region.get();
-  if (size_bytes != 0)
-    check("registerMemory",
-          ph_register(context(), address, size_bytes, PH_ACCESS_ALL, region.get()));
+  ph_region* const mr = region.get();
+  if (size != 0) check("registerMemory", ph_register(context(), address, size, PH_ACCESS_ALL, mr));
   const std::lock_guard lock(mutex_);
   regions_.emplace(mr, std::move(region));
   return mr;
@@ -326,8 +321,7 @@ void issueRget(int rank, const void* local_buf, std::size_t size, mr_t, void* re
 
 void issueRput(int rank, const void* local_buf, std::size_t size, mr_t, std::uintptr_t remote_disp,
                void* rmr, CompHandler local, void* user_context) {
-  const ph_region region = region_at(rmr);
-  const ph_target there = ph_at(&region, remote_disp);
+  const ph_target there{region_at(rmr).address + remote_disp, region_at(rmr).key};
   backend().issue({Kind::put, rank, 0, there, {local_buf, size, user_context}, local});
 }
 

@@ -4,11 +4,9 @@
 //                         -- else --> waiting -- progress(), in the order of the calls --> started
 //                  started -- copied, or a completion --> over: its handler runs, outside all locks
 //
-// Invariants: no call waits for room, so handlers may issue what they like. Messages of a node are
-// handled in order and one at a time. An operation that fails ends the process with words, for the
-// runtime has no way to hear of it.
-// Owner: the process, which has one, backend(). Threads: any (comm_backend.h). One lane serves all
-// of them: what came by the lane of a busy PE would wait for that PE.
+// Invariants: no call waits for room. Messages are handled one at a time, and begin in the order of
+// the calls of their node. An operation that fails ends the process with words.
+// Owner: the process, which has one, backend(). Threads: any (comm_backend.h), by one lane.
 #pragma once
 
 #include <photon/photon.h>
@@ -41,7 +39,7 @@ class Backend {
   void issue(Operation operation);
   bool progress();
   void barrier();
-  comm_backend::mr_t expose(void* address, std::size_t size_bytes);
+  comm_backend::mr_t expose(void* address, std::size_t size);
   std::size_t describe(comm_backend::mr_t mr, void* place, std::size_t room_bytes) const;
   void hide(comm_backend::mr_t mr);
   int node() const noexcept { return node_; }
@@ -51,7 +49,6 @@ class Backend {
 
  private:
   static ph_status on_message(void* user, const ph_am_message* message, ph_am_landing* landing);
-  static ph_status on_landed(void* user, const ph_am_message* message, const ph_am_part* part);
   ph_status start(const Operation& operation);
   bool start_waiting();
   bool take_ended();

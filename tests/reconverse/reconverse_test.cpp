@@ -49,6 +49,14 @@ TEST(Reconverse, IssueInsideCallbackWithFullQueues) {
   expect_right("full_queues", {"2"});
 }
 
+TEST(Reconverse, a_chain_of_calls_inside_completions_needs_little_stack) {
+  Launched job({"-n", "1", "--timeout", "60", "sh", "-c", "ulimit -s 1024; exec \"$0\" \"$@\"",
+                kProgram, "full_queues"});
+  job.allow(std::chrono::seconds(60));
+  EXPECT_EQ(job.wait(), 0) << job.out;
+  EXPECT_EQ(job.err, "");
+}
+
 TEST(Reconverse, DescriptorFits24) { expect_right("descriptor", {"1"}); }
 
 TEST(Reconverse, ExitWithLiveRegistrations) { expect_right("live_registrations", {"1", "2", "4"}); }
