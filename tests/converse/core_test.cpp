@@ -1,0 +1,53 @@
+// What programs of other kinds do not see of the start, the sends and the end of a job.
+#include <gtest/gtest.h>
+
+#include "process/launched.hpp"
+
+namespace photon::test {
+namespace {
+
+struct CoreJob {
+  int status;
+  std::string out;
+};
+
+CoreJob run_core(const std::string& program, int processes, int pes,
+                 const std::vector<std::string>& arguments = {}) {
+  std::vector<std::string> words{"-n", std::to_string(processes),
+                                 std::string(PHOTON_CONVERSE_DIR) + "/conv_" + program, "+ppn",
+                                 std::to_string(pes)};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  Launched job(words);
+  const int status = job.wait();
+  job.expect_nothing_left();
+  return {status, job.out + job.err};
+}
+
+TEST(ConverseCore, groups_polls_and_parts_of_messages_are_as_converse_has_them) {
+  for (const int processes : {1, 2, 3})
+    for (const int pes : {1, 3}) {
+      const CoreJob job = run_core("core_c", processes, pes);
+      EXPECT_EQ(job.status, 0) << job.out;
+      EXPECT_TRUE(says(job.out, "ok core\n")) << job.out;
+    }
+}
+
+TEST(ConverseCore, one_pe_ends_the_job_for_those_in_their_schedulers) {
+  for (const int processes : {1, 2, 3}) {
+    const CoreJob job = run_core("job_exit_c", processes, 2);
+    EXPECT_EQ(job.status, 5) << job.out;
+  }
+}
+
+TEST(ConverseCore, a_number_of_pes_that_cannot_be_is_refused_with_words) {
+  for (const char* pes : {"0", "-3", "255"}) {
+    const CoreJob job = run_core("hello_c", 1, 1, {"+p", pes});
+    EXPECT_NE(job.status, 0) << pes;
+  }
+  const CoreJob job = run_core("hello_c", 1, 255);
+  EXPECT_NE(job.status, 0);
+  EXPECT_TRUE(says(job.out, "ConverseInit: 255 PEs of a process are asked for")) << job.out;
+}
+
+}  // namespace
+}  // namespace photon::test
