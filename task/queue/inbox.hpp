@@ -36,6 +36,7 @@ class Inbox {
     return true;
   }
   bool empty() const noexcept { return first_ == nullptr; }  // the list
+  Message* first() const noexcept { return first_; }         // null: it is empty
   Message* pop() noexcept {
     Message* message = first_;
     if (message == nullptr) return nullptr;

@@ -105,31 +105,31 @@ void Pe::enqueue_node(Message& message, const Priority& priority, PriorityQueue:
 }
 
 std::uint64_t Pe::run(std::int64_t count) noexcept {
-  bool stopped = exit_status_.has_value();
-  bool* const outer = stopped_;
-  stopped_ = &stopped;
-  std::uint64_t ran = 0;
-  while (!stopped && (count <= 0 || ran != static_cast<std::uint64_t>(count))) {
+  Run run{.is_stopped = exit_status_.has_value(),
+          .most = count > 0 ? static_cast<std::uint64_t>(count) : kNoLimit};
+  Run* const outer = run_;
+  run_ = &run;
+  while (!run.is_stopped && run.ran != run.most) {
     Message* message = next();
     if (message != nullptr) {
       if (watch_.is_on()) [[unlikely]]
         shared_.wake(watch_.end(shared_.queue));
       if (calls_.is_idle() && message->wire.kind != Kind::wave) [[unlikely]]
         calls_.end_idle();
-      if (dispatch(*message)) ++ran;
-    } else if (count == 0 || stopped) {
+      if (dispatch(*message)) ++run.ran;
+    } else if (count == 0 || run.is_stopped) {
       break;
     } else {
       idle();
     }
   }
-  stopped_ = outer;
+  run_ = outer;
   if (exit_status_) static_cast<void>(stop());
   if (watch_.is_on()) [[unlikely]]
     shared_.wake(watch_.end(shared_.queue));
   if (!shared_.queue.is_empty()) [[unlikely]]
     shared_.wake(shared_.queue.pass_over());
-  return ran;
+  return run.ran;
 }
 
 // Null: nothing is left, and the look that said so has just been; or what was called at a look has
@@ -137,8 +137,7 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
 Message* Pe::next() noexcept {
   if (until_look_ == 0 && !pace()) return nullptr;
   for (bool has_looked = false;; has_looked = true) {
-    const bool has_prioritized = !priorities_.empty() || shared_.queue.has_prioritized();
-    if (fifo_run_ < shared_.fifo_most || !has_prioritized)
+    if (fifo_run_ < shared_.fifo_most || !has_prioritized())
       if (Message* message = first_come(); message != nullptr) {
         ++fifo_run_;
         --until_look_;
@@ -196,7 +195,7 @@ bool Pe::pace() noexcept {
   until_look_ = between_looks_;
   calls_.look(now);
   until_look_ = between_looks_;  // a run in one of them has used them up
-  return !*stopped_;
+  return !run_->is_stopped;
 }
 
 // Nothing is here. Whoever brings something from now on sees that this PE sleeps, or it does not
@@ -206,7 +205,7 @@ void Pe::idle() noexcept {
     if (look()) return spin_.found();
   spin_.missed();
   pool_.flush();
-  if (calls_.begin_idle() && (!inbox_.empty() || !priorities_.empty() || *stopped_)) return;
+  if (calls_.begin_idle() && (!inbox_.empty() || !priorities_.empty() || run_->is_stopped)) return;
   std::int64_t most_us = calls_.sleep_us(shared_.clock.now_ns());
   if (most_us == 0) return;
   const ProcessQueue::Rest sleeps = shared_.queue.begin_sleep(rank_);

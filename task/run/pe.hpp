@@ -2,6 +2,7 @@
 // scheduler").
 //
 //   run: next() --> a message --> dispatch() --> next()
+//        dispatch() --> the turn of a thread -- upcoming() is another one's, go_on() --> that turn
 //        next() --> none --> idle(): asleep on the lane -- wake, arrival, push, timer --> next()
 //        stop(), or as many as were wanted --> over
 //        exit() --> over, and every later run at once
@@ -17,6 +18,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -170,8 +172,25 @@ class Pe : public Presence {
   std::uint64_t run(std::int64_t count) noexcept;
   // The innermost run ends. False: there is none.
   bool stop() noexcept {
-    if (stopped_ == nullptr) return false;
-    return *stopped_ = true;
+    if (run_ == nullptr) return false;
+    return run_->is_stopped = true;
+  }
+  // By a task that is over but for its return to the loop: the message that the loop would take
+  // now, if that stands in the private list. Null: the loop is to decide.
+  Message* upcoming() const noexcept {
+    const bool ends = run_->is_stopped || run_->ran + 1 == run_->most;
+    if (ends || until_look_ == 0 || calls_.is_idle() || !is_turn_of_list()) return nullptr;
+    return inbox_.first();
+  }
+  // That task is over, and that of `next`, which upcoming() has given, begins in its place.
+  void go_on(Message& next) noexcept {
+    ++run_->ran;
+    ++balance_.processed;
+    ++fifo_run_;
+    --until_look_;
+    ++process_turn_;
+    static_cast<void>(inbox_.pop());
+    chunk_of(next).is_queued = 0;
   }
   // That of ph_task_exit(), once it is known here: all runs end then, and no other begins.
   std::optional<std::int32_t>& exit_status() noexcept { return exit_status_; }
@@ -188,10 +207,25 @@ class Pe : public Presence {
   static constexpr std::int64_t kMostBetweenLooksNs = 20'000;
   static constexpr std::uint32_t kProcessTurn = 64;
   static constexpr std::int64_t kWatchUs = 200;
+  static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+  struct Run {
+    bool is_stopped;
+    std::uint64_t most;  // tasks
+    std::uint64_t ran = 0;
+  };
 
   Message* next() noexcept;
   Message* first_come() noexcept;
   Message* prioritized() noexcept;
+  bool has_prioritized() const noexcept {
+    return !priorities_.empty() || shared_.queue.has_prioritized();
+  }
+  // Else a queue may have its turn before the private list.
+  bool is_turn_of_list() const noexcept {
+    return (fifo_run_ < shared_.fifo_most || !has_prioritized()) &&
+           (process_turn_ < kProcessTurn || shared_.queue.is_empty());
+  }
   bool look() noexcept;
   bool pace() noexcept;
   void idle() noexcept;
@@ -216,7 +250,7 @@ class Pe : public Presence {
   SpinLength spin_;
   std::uint32_t fifo_run_ = 0;  // tasks without priority in a row
   std::uint32_t process_turn_ = 0;
-  bool* stopped_ = nullptr;    // of the innermost run
+  Run* run_ = nullptr;         // the innermost one
   std::uint32_t in_task_ = 0;  // how deep runs are nested
   std::array<void*, kParts> parts_{};
   Balance balance_;

@@ -35,15 +35,14 @@ Fiber::Fiber(std::byte* bottom, std::byte* top, Body body, void* argument) noexc
 
 void Fiber::finish() noexcept {
   is_over_ = true;
-  start_switch(nullptr, outside_->bottom, outside_->size_bytes, outside_->fiber);
-  jump_fcontext(outside_->context, nullptr);
+  start_switch(nullptr, *outside_);
+  jump_fcontext(outside_->context, this);
   std::abort();  // nobody enters it again
 }
 
 void Fiber::begin(transfer_t came) {
-  Fiber& self = *static_cast<Fiber*>(came.data);
-  finish_switch(nullptr, &self.outside_->bottom, &self.outside_->size_bytes);
-  self.outside_->context = came.fctx;
+  Fiber& self = *static_cast<Outside*>(came.data)->entered;
+  self.arrive(came, nullptr);
   self.body_(self, self.argument_);
   std::abort();  // it has to finish
 }

@@ -69,32 +69,11 @@ Message* Threads::token_of(Pe& pe, const Body& body, std::size_t more_bytes) noe
   return token;
 }
 
-bool Threads::make_ready(Thread& thread) noexcept {
-  if (thread.is_prioritized) {
-    if (!enqueue(thread)) return false;
-  } else {
-    push(thread);
-  }
-  pe_.balance().created += 1;
-  thread.state = ThreadState::ready;
-  return true;
-}
-
 // Below its stack is that of another thread, so nothing can go on.
 void Threads::die_of_overflow(const Thread& thread) const noexcept {
   Machine::die(
       "PE %u: thread %u has overflowed its stack of %zu bytes: give it more by stack_bytes",
       pe_.number(), thread.number, thread.stack->slab->stack_bytes);
-}
-
-// Behind what has come. The one that was queued kAhead before it fetches it.
-void Threads::push(Thread& thread) noexcept {
-  Thread*& before = queued_[next_queued_++ % kAhead];
-  if (before != nullptr) before->later = &thread;
-  before = &thread;
-  thread.later = nullptr;
-  thread.token = &thread.own_token;
-  pe_.push_own(thread.own_token);
 }
 
 bool Threads::enqueue(Thread& thread) noexcept {

@@ -39,6 +39,72 @@ TEST(TaskFiber, goes_on_where_it_has_left) {
   EXPECT_EQ(run.steps, (std::vector<int>{1, 2, 3}));
 }
 
+struct Passing {
+  Fiber* next = nullptr;
+  int rounding = 0;
+  std::vector<std::string> steps;
+};
+
+// Has a rounding mode of its own, is inside a catch block when it passes on, and throws what it has
+// caught once more when it goes on.
+void passes_on(Fiber& self, void* argument) {
+  auto& passing = *static_cast<Passing*>(argument);
+  std::fesetround(FE_UPWARD);
+  try {
+    try {
+      throw std::runtime_error("of the first");
+    } catch (const std::exception&) {
+      passing.steps.emplace_back("passes on");
+      self.pass(*passing.next, exception_state());
+      passing.rounding = std::fegetround();
+      throw;
+    }
+  } catch (const std::exception& error) {
+    passing.steps.emplace_back(error.what());
+  }
+  self.finish();
+}
+
+void leaves_twice(Fiber& self, void* argument) {
+  auto& steps = static_cast<Passing*>(argument)->steps;
+  self.leave();
+  try {
+    throw std::runtime_error("of the second");
+  } catch (const std::exception& error) {
+    steps.emplace_back(error.what());
+    self.leave();
+  }
+  self.finish();
+}
+
+TEST(TaskFiber, passes_on_to_another_one_and_whoever_leaves_comes_back) {
+  std::vector<std::byte> stacks(2 * kFiberBytes);
+  std::byte* middle = stacks.data() + kFiberBytes;
+  const int before = std::fegetround();
+  Passing passing;
+  Fiber second(middle, middle + kFiberBytes, leaves_twice, &passing);
+  Fiber first(stacks.data(), middle, passes_on, &passing);
+  passing.next = &second;
+  second.enter(exception_state());  // it begins
+  try {
+    try {
+      throw std::runtime_error("of the caller");
+    } catch (const std::exception&) {
+      first.enter(exception_state());
+      EXPECT_EQ(passing.steps, (std::vector<std::string>{"passes on", "of the second"}));
+      EXPECT_EQ(std::fegetround(), before);
+      first.enter(exception_state());  // both have left: it goes on, and finishes
+      second.enter(exception_state());
+      throw;
+    }
+  } catch (const std::exception& error) {
+    passing.steps.emplace_back(error.what());
+  }
+  EXPECT_EQ(passing.steps, (std::vector<std::string>{"passes on", "of the second", "of the first",
+                                                     "of the caller"}));
+  EXPECT_EQ(passing.rounding, FE_UPWARD);
+}
+
 void reads_rounding(Fiber& self, void* argument) {
   static_cast<FiberRun*>(argument)->rounding = std::fegetround();
   std::fesetround(FE_DOWNWARD);
