@@ -60,6 +60,11 @@ std::optional<Priority> priority_of(PriorityKind kind, std::uint32_t bits,
   return std::nullopt;
 }
 
+std::uint32_t third_word_of(const Priority& priority) noexcept {
+  if (priority.bits <= 64) return 0;
+  return masked(word_at(priority.words, 64), std::min(priority.bits - 64, kWordBits));
+}
+
 bool is_less_beyond(const Priority& one, const Priority& other) noexcept {
   const std::uint32_t common = std::min(one.bits, other.bits);
   for (std::uint32_t at = 64; at < common; at += kWordBits) {

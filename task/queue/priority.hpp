@@ -29,6 +29,9 @@ inline constexpr std::uint32_t kMostPriorityBits = 65536;
 std::optional<Priority> priority_of(PriorityKind kind, std::uint32_t bits,
                                     const void* value) noexcept;
 
+// The bits behind the first 64, up to 96; zeros behind a shorter vector.
+std::uint32_t third_word_of(const Priority& priority) noexcept;
+
 // Of two that begin alike.
 [[gnu::cold]] bool is_less_beyond(const Priority& one, const Priority& other) noexcept;
 

@@ -3,7 +3,7 @@
 namespace photon::task {
 
 bool PriorityQueue::is_before_beyond(const Entry& one, const Entry& other) noexcept {
-  if (one.bits != other.bits || one.bits > 64) {
+  if (one.bits != other.bits || one.bits > 96) {
     if (one.bits == kNoBits || other.bits == kNoBits) return one.bits < other.bits;
     const Priority mine = priority_at(one);
     const Priority its = priority_at(other);
@@ -20,7 +20,7 @@ void PriorityQueue::push(Message& message, const Priority& priority, Place place
   ++size_;
   chunk_of(message).priority = priority.words;
   const std::int64_t turn = place == Place::fifo ? fifo_turn_++ : --lifo_turn_;
-  rise(free, {priority.first, turn, &message, priority.bits, 0});
+  rise(free, {priority.first, turn, &message, third_word_of(priority), priority.bits});
 }
 
 // The first of the four below a place.

@@ -3,6 +3,7 @@
 // A heap with four branches. Its root stands at place 3, so the children of place i are 4 (i - 2)
 // and the three behind it: two cache lines, at a multiple of 128 bytes. Places behind the last
 // entry hold one that is behind all others, so no step looks for the end.
+// An entry has the first 96 bits, so that messages are looked at for longer vectors alone.
 // Invariant: no entry comes before its parent. Of equals `turn` decides: FIFO counts up from 0 and
 // LIFO down.
 // Owner: one PE, or the queue of a process under its mutex.
@@ -38,8 +39,8 @@ class PriorityQueue {
     std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
     std::int64_t turn = std::numeric_limits<std::int64_t>::max();
     Message* message = nullptr;
+    std::uint32_t third_word = std::numeric_limits<std::uint32_t>::max();
     std::uint32_t bits = kNoBits;  // no message: behind all
-    std::uint32_t reserved = 0;
   };
   static_assert(sizeof(Entry) == 32);
   struct alignas(4 * sizeof(Entry)) Four {
@@ -55,6 +56,8 @@ class PriorityQueue {
   static bool is_before(const Entry& one, const Entry& other) noexcept {
     if (one.first != other.first) [[likely]]
       return one.first < other.first;
+    if (one.third_word != other.third_word) [[likely]]
+      return one.third_word < other.third_word;
     return is_before_beyond(one, other);
   }
   static bool is_before_beyond(const Entry& one, const Entry& other) noexcept;
