@@ -137,7 +137,8 @@ std::uint64_t Pe::run(std::int64_t count) noexcept {
 Message* Pe::next() noexcept {
   if (until_look_ == 0 && !pace()) return nullptr;
   for (bool has_looked = false;; has_looked = true) {
-    if (fifo_run_ < shared_.fifo_most || !has_prioritized())
+    const bool has_prioritized = !priorities_.empty() || shared_.queue.has_prioritized();
+    if (fifo_run_ < shared_.fifo_most || !has_prioritized)
       if (Message* message = first_come(); message != nullptr) {
         ++fifo_run_;
         --until_look_;

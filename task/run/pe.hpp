@@ -2,7 +2,7 @@
 // scheduler").
 //
 //   run: next() --> a message --> dispatch() --> next()
-//        dispatch() --> the turn of a thread -- upcoming() is another one's, go_on() --> that turn
+//        dispatch() --> the turn of a thread -- go_on(): the next is another one's --> that turn
 //        next() --> none --> idle(): asleep on the lane -- wake, arrival, push, timer --> next()
 //        stop(), or as many as were wanted --> over
 //        exit() --> over, and every later run at once
@@ -131,7 +131,6 @@ class Pe : public Presence {
   std::uint32_t number() const noexcept { return first_ + rank_; }
   Pool& pool() noexcept { return pool_; }
   Machine& machine() noexcept { return machine_; }
-  const Machine& machine() const noexcept { return machine_; }
   std::vector<Handler>& handlers() noexcept { return handlers_; }
   Groups& groups() noexcept { return groups_; }
   // How deep tasks are nested, in runs within tasks. A thread's turn is one, which says so itself.
@@ -176,21 +175,26 @@ class Pe : public Presence {
     return run_->is_stopped = true;
   }
   // By a task that is over but for its return to the loop: the message that the loop would take
-  // now, if that stands in the private list. Null: the loop is to decide.
-  Message* upcoming() const noexcept {
-    const bool ends = run_->is_stopped || run_->ran + 1 == run_->most;
-    if (ends || until_look_ == 0 || calls_.is_idle() || !is_turn_of_list()) return nullptr;
-    return inbox_.first();
-  }
-  // That task is over, and that of `next`, which upcoming() has given, begins in its place.
-  void go_on(Message& next) noexcept {
+  // now, if that stands in the private list and is wanted; its task begins in the place of that
+  // one. Null: the loop is to decide.
+  template <class Wanted>
+  [[gnu::always_inline]] Message* go_on(Wanted is_wanted) noexcept {
+    const ProcessQueue& queue = shared_.queue;
+    if (run_->is_stopped || run_->ran + 1 == run_->most) return nullptr;
+    if (until_look_ == 0 || calls_.is_idle()) return nullptr;
+    if (fifo_run_ >= shared_.fifo_most && (!priorities_.empty() || queue.has_prioritized()))
+      return nullptr;
+    if (process_turn_ >= kProcessTurn && !queue.is_empty()) return nullptr;
+    Message* message = inbox_.first();
+    if (message == nullptr || !is_wanted(*message)) return nullptr;
     ++run_->ran;
     ++balance_.processed;
     ++fifo_run_;
     --until_look_;
     ++process_turn_;
     static_cast<void>(inbox_.pop());
-    chunk_of(next).is_queued = 0;
+    chunk_of(*message).is_queued = 0;
+    return message;
   }
   // That of ph_task_exit(), once it is known here: all runs end then, and no other begins.
   std::optional<std::int32_t>& exit_status() noexcept { return exit_status_; }
@@ -218,14 +222,6 @@ class Pe : public Presence {
   Message* next() noexcept;
   Message* first_come() noexcept;
   Message* prioritized() noexcept;
-  bool has_prioritized() const noexcept {
-    return !priorities_.empty() || shared_.queue.has_prioritized();
-  }
-  // Else a queue may have its turn before the private list.
-  bool is_turn_of_list() const noexcept {
-    return (fifo_run_ < shared_.fifo_most || !has_prioritized()) &&
-           (process_turn_ < kProcessTurn || shared_.queue.is_empty());
-  }
   bool look() noexcept;
   bool pace() noexcept;
   void idle() noexcept;

@@ -115,9 +115,8 @@ class Threads {
   [[gnu::always_inline]] void resume(Thread& thread) noexcept;
   [[gnu::always_inline]] void begin_turn(Thread& thread) noexcept;
   [[gnu::always_inline]] void stop(Thread& self);
-  // Whose turn it would be if `self` came back to the loop, and may be without that. Null: the loop
-  // decides.
-  [[gnu::always_inline]] Thread* next_after(const Thread& self) noexcept;
+  // Begins the turn that would be next if `self` came back to the loop. Null: the loop decides.
+  [[gnu::always_inline]] Thread* begin_next(const Thread& self) noexcept;
   static void leave_frames();  // throws
   bool has_overflowed(const Thread& thread) const noexcept;
   [[noreturn, gnu::cold]] void die_of_overflow(const Thread& thread) const noexcept;
@@ -196,26 +195,31 @@ inline bool Threads::has_overflowed(const Thread& thread) const noexcept {
   return limit_ == nullptr && Stacks::has_overflowed(thread.fiber.bottom());
 }
 
-inline Thread* Threads::next_after(const Thread& self) noexcept {
-  Message* token = pe_.upcoming();
-  if (token == nullptr || chunk_of(*token).mark != Mark::token) return nullptr;
+inline Thread* Threads::begin_next(const Thread& self) noexcept {
+  if (has_overflowed(self)) [[unlikely]]
+    return nullptr;
+  Message* token = pe_.go_on([](Message& message) noexcept {
+    if (chunk_of(message).mark != Mark::token) return false;
+    const Thread& next = thread_of(message);
+    return next.has_begun && !next.is_freed;
+  });
+  if (token == nullptr) return nullptr;
   Thread& next = thread_of(*token);
-  return next.has_begun && !next.is_freed && !has_overflowed(self) ? &next : nullptr;
+  next.token = nullptr;
+  fetch_later(next);
+  begin_turn(next);
+  return &next;
 }
 
 // When it runs again it is as before, or it was freed. If the next task is the turn of another
 // thread, which has begun, that goes on at once: this takes half as long as coming back to the
 // loop.
 inline void Threads::stop(Thread& self) {
-  if (Thread* next = next_after(self); next != nullptr) {
-    pe_.go_on(next->own_token);
-    next->token = nullptr;
-    fetch_later(*next);
-    begin_turn(*next);
-    if (next != &self) self.fiber.pass(next->fiber, *exceptions_);
-  } else {
+  Thread* next = begin_next(self);
+  if (next == nullptr)
     self.fiber.leave();
-  }
+  else if (next != &self)
+    self.fiber.pass(next->fiber, *exceptions_);
   if (self.is_freed) [[unlikely]]
     leave_frames();
 }
