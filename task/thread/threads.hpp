@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "task/run/pe.hpp"
 #include "task/thread/stack_overflow.hpp"
@@ -78,7 +79,12 @@ class Threads {
   // Would `self` wait for itself?
   static bool is_circle(const Thread& self, const Thread& other) noexcept;
   // Of one that was made or suspended: its turn, which no token has brought.
-  void run_now(Thread& thread) noexcept { resume(thread); }
+  // It comes back here when it stops, and passes its turn to no other.
+  void run_now(Thread& thread) noexcept {
+    const bool before = std::exchange(is_called_, true);
+    resume(thread);
+    is_called_ = before;
+  }
   // Of one that does not run. A token of it that is queued is stale from now on, also while the
   // thread leaves its frames.
   void free(Thread& thread) noexcept;
@@ -149,6 +155,7 @@ class Threads {
   std::array<Thread*, kAhead> queued_{};  // those that were queued last, for `later`
   std::size_t next_queued_ = 0;
   bool has_left_ = false;
+  bool is_called_ = false;  // by run_now(): whoever stops comes back
   std::uint64_t switches_ = 0;
   std::uint64_t stale_ = 0;
 };
@@ -196,7 +203,7 @@ inline bool Threads::has_overflowed(const Thread& thread) const noexcept {
 }
 
 inline Thread* Threads::begin_next(const Thread& self) noexcept {
-  if (has_overflowed(self)) [[unlikely]]
+  if (is_called_ || has_overflowed(self)) [[unlikely]]
     return nullptr;
   Message* token = pe_.go_on([](Message& message) noexcept {
     if (chunk_of(message).mark != Mark::token) return false;
