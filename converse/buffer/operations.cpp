@@ -7,14 +7,14 @@ namespace photon::converse {
 namespace {
 
 // In the words of this interface.
-[[noreturn]] void refuse_operation(Pe& pe, const char* call, ph_status status, NcpyVerb verb,
-                                   const Live& own, const LayerInfo& other) noexcept {
-  const auto own_bytes = static_cast<unsigned long long>(own.size_bytes);
-  const auto other_bytes = static_cast<unsigned long long>(other.descriptor.size_bytes);
-  const bool is_get = verb == NcpyVerb::get;
-  if (status == PH_ERR_RANGE)
-    refuse(call, "the destination has %llu bytes, and the source %llu: 0 bytes were moved",
-           is_get ? own_bytes : other_bytes, is_get ? other_bytes : own_bytes);
+[[noreturn]] void refuse_sizes(const char* call, std::uint64_t destination,
+                               std::uint64_t source) noexcept {
+  refuse(call, "the destination has %llu bytes, and the source %llu: 0 bytes were moved",
+         static_cast<unsigned long long>(destination), static_cast<unsigned long long>(source));
+}
+
+[[noreturn]] void refuse_operation(Pe& pe, const char* call, ph_status status,
+                                   const LayerInfo& other) noexcept {
   if (status == PH_ERR_ACCESS)
     refuse(call,
            "a buffer that is CMK_BUFFER_NOREG takes part in no operation: give it another "
@@ -32,8 +32,11 @@ void begin_operation(Pe& pe, const char* call, NcpyVerb verb, Live& own,
   const ph_status status = verb == NcpyVerb::get
                                ? ph_task_get(pe.task, own.buffer, &other.descriptor)
                                : ph_task_put(pe.task, own.buffer, &other.descriptor);
+  const std::uint64_t there = other.descriptor.size_bytes;
+  if (status == PH_ERR_RANGE && verb == NcpyVerb::get) refuse_sizes(call, own.size_bytes, there);
+  if (status == PH_ERR_RANGE) refuse_sizes(call, there, own.size_bytes);
   if (status != PH_OK) [[unlikely]]
-    refuse_operation(pe, call, status, verb, own, other);
+    refuse_operation(pe, call, status, other);
   ++own.own_operations;
 }
 

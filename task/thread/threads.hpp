@@ -124,7 +124,6 @@ class Threads {
   // Begins the turn that would be next if `self` came back to the loop. Null: the loop decides.
   [[gnu::always_inline]] Thread* begin_next(const Thread& self) noexcept;
   static void leave_frames();  // throws
-  bool has_overflowed(const Thread& thread) const noexcept;
   [[noreturn, gnu::cold]] void die_of_overflow(const Thread& thread) const noexcept;
   // Behind what has come. The one that was queued kAhead before it fetches it.
   void push(Thread& thread) noexcept {
@@ -175,6 +174,11 @@ class Threads {
   if (thread.later != nullptr) fetch(thread.later);
 }
 
+// Where guards do not find it.
+inline bool has_overflowed(const StackLimit* limit, const Thread& thread) noexcept {
+  return limit == nullptr && Stacks::has_overflowed(thread.fiber.bottom());
+}
+
 inline void Threads::begin_turn(Thread& thread) noexcept {
   current_ = &thread;
   thread.state = ThreadState::running;
@@ -190,7 +194,7 @@ inline void Threads::resume(Thread& thread) noexcept {
   begin_turn(thread);
   thread.fiber.enter(*exceptions_);
   Thread& last = *current_;
-  if (has_overflowed(last)) [[unlikely]]
+  if (has_overflowed(limit_, last)) [[unlikely]]
     die_of_overflow(last);
   --pe_.task_depth();
   current_ = outer;
@@ -198,12 +202,8 @@ inline void Threads::resume(Thread& thread) noexcept {
     end(last);
 }
 
-inline bool Threads::has_overflowed(const Thread& thread) const noexcept {
-  return limit_ == nullptr && Stacks::has_overflowed(thread.fiber.bottom());
-}
-
 inline Thread* Threads::begin_next(const Thread& self) noexcept {
-  if (is_called_ || has_overflowed(self)) [[unlikely]]
+  if (is_called_ || has_overflowed(limit_, self)) [[unlikely]]
     return nullptr;
   Message* token = pe_.go_on([](Message& message) noexcept {
     if (chunk_of(message).mark != Mark::token) return false;

@@ -18,9 +18,9 @@ MAX_CLASS_LINES = 150
 MAX_CLASS_FUNCTIONS = 40
 MAX_COLUMNS = 100
 
-FOLDERS = ('include', 'src', 'compat', 'task', 'interop', 'netsim', 'simtest', 'tools', 'examples',
-           'bench', 'tests', 'cmake', 'scripts', '.ci')
-WITH_CLASSES = ('src', 'compat', 'task', 'interop', 'netsim', 'tools')
+FOLDERS = ('include', 'src', 'compat', 'task', 'converse', 'interop', 'netsim', 'simtest', 'tools',
+           'examples', 'bench', 'tests', 'cmake', 'scripts', '.ci')
+WITH_CLASSES = ('src', 'compat', 'task', 'converse', 'interop', 'netsim', 'tools')
 WITH_TESTS = {'compat': 'tests/compat', 'tools/photonrun': 'tests/launcher'}
 TESTED_ELSEWHERE = 'tests/tidy/tested_elsewhere.txt'  # file | tests | reason
 LARGE_CLASSES = 'docs/architecture.md'  # its table names those that were larger than the rule
@@ -163,16 +163,21 @@ def check_clock(tree, path, code):
 def check_atomics(tree, path, code):
     # tools/ and bench/ may measure what the machine does without the library.
     place = path.relative_to(tree.root).parts
-    watched = ('src', 'compat', 'task', 'include', 'examples', 'netsim')
+    watched = ('src', 'compat', 'task', 'converse', 'include', 'examples', 'netsim')
     if place[0] not in watched or place[:2] == ('src', 'sync'):
         return
     for match in ATOMICS.finditer(code):
         tree.find(path, line_of(code, match), 'atomics', f'{match.group(0)} outside src/sync')
 
 
+# An interface that programs dictate, macros and all.
+def is_of_converse(place):
+    return place[:2] == ('include', 'converse')
+
+
 def check_conditions(tree, path, code):
     place = path.relative_to(tree.root).parts
-    if place[:2] == ('src', 'base'):
+    if place[:2] == ('src', 'base') or is_of_converse(place):
         return
     guard = path.name.upper().replace('-', '_').replace('.', '_')
     in_public_header = place[0] == 'include'
@@ -195,6 +200,8 @@ def check_macros(tree, path, code):
         # Attributes that an old interface gave to its programs.
         is_given = str(place) == 'include/compat/photon_attributes.h'
         if is_log_site or (is_constant and (is_given or not opening)):
+            continue
+        if is_of_converse(place.parts):
             continue
         tree.find(path, line_of(code, match), 'macro', f'{name}: a function or constant instead')
 
@@ -222,7 +229,8 @@ def check_quiet(tree, path, code):
 
 def check_header_opening(tree, path, text):
     place = path.relative_to(tree.root).parts
-    is_internal = place[0] in ('src', 'compat', 'task', 'netsim') and path.suffix == '.hpp'
+    folders = ('src', 'compat', 'task', 'converse', 'netsim')
+    is_internal = place[0] in folders and path.suffix == '.hpp'
     if is_internal and not text.startswith('//'):
         tree.find(path, 1, 'header', 'open with purpose, invariant and owner')
 

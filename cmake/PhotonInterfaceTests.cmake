@@ -1,0 +1,52 @@
+# Programs of the interfaces of others: Converse, and the backend of its new release.
+
+# One executable conv_<name> per file of tests/converse/programs, linked like a user's program.
+# Sources of one name in a folder of their own are one program of several files.
+function(photon_converse_programs)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/converse/programs)
+  file(GLOB entries CONFIGURE_DEPENDS LIST_DIRECTORIES true ${folder}/*)
+  foreach(entry IN LISTS entries)
+    set(sources ${entry})
+    if(IS_DIRECTORY ${entry})
+      file(GLOB sources CONFIGURE_DEPENDS ${entry}/*.c ${entry}/*.cpp)
+    elseif(NOT entry MATCHES "\\.(c|cpp)$")
+      continue()
+    endif()
+    get_filename_component(name ${entry} NAME)
+    string(REPLACE "." "_" name conv_${name})  # ring.c and ring.cpp are two programs
+    add_executable(${name} ${sources})
+    set_target_properties(${name} PROPERTIES C_STANDARD 11 CXX_STANDARD 17 LINKER_LANGUAGE CXX
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/converse)
+    # Programs cast handlers of other types.
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-cast-function-type)
+    target_link_libraries(${name} PRIVATE photon_converse Threads::Threads)
+    if(PHOTON_SANITIZE)
+      target_link_libraries(${name} PRIVATE photon_flags)
+    endif()
+    if(TARGET photon_converse_tests)
+      add_dependencies(photon_converse_tests ${name})
+    endif()
+  endforeach()
+  if(TARGET photon_converse_tests)
+    add_dependencies(photon_converse_tests programs)
+    target_compile_definitions(photon_converse_tests PRIVATE
+      PHOTON_CONVERSE_DIR="${CMAKE_BINARY_DIR}/tests/converse"
+      PHOTON_C_COMPILER="${CMAKE_C_COMPILER}" PHOTON_CXX_COMPILER="${CMAKE_CXX_COMPILER}")
+  endif()
+endfunction()
+
+# A runtime on the backend of interop/reconverse, by the names of C++ and by those of C; and what
+# the backend takes beside Photon's own calls.
+function(photon_reconverse_programs)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/reconverse/programs)
+  file(GLOB calls CONFIGURE_DEPENDS ${folder}/calls.cpp ${folder}/cases_*.cpp)
+  add_executable(reconverse_calls ${calls} ${folder}/runtime_cxx.cpp)
+  add_executable(reconverse_calls_c ${calls} ${folder}/runtime_c.cpp)
+  add_executable(reconverse_speed ${folder}/speed.cpp ${folder}/runtime_cxx.cpp)
+  foreach(program reconverse_calls reconverse_calls_c reconverse_speed)
+    target_sources(${program} PRIVATE ${folder}/regions.cpp)
+    target_link_libraries(${program} PRIVATE photon_reconverse photon_flags Threads::Threads)
+    add_dependencies(photon_reconverse_tests ${program})
+  endforeach()
+  add_dependencies(photon_reconverse_tests photonrun)
+endfunction()
