@@ -20,10 +20,10 @@ constexpr std::uint32_t kLanesByDefault = 8;
 // +p and +ppn mean the same: PEs of each process.
 std::uint32_t take_pes(char** argv) noexcept {
   int pes = 1;
-  for (const char* name : {"+p", "+ppn", "++ppn"}) CmiGetArgInt(argv, name, &pes);
-  if (pes < 1 || pes > PH_TASK_MAX_PES)
-    refuse(kInit, "%d PEs of a process are asked for by +p or +ppn: 1 to %d are possible", pes,
-           PH_TASK_MAX_PES);
+  for (const char* name : {"+p", "+ppn", "++ppn"})
+    if (CmiGetArgInt(argv, name, &pes) != 0 && (pes < 1 || pes > PH_TASK_MAX_PES))
+      refuse(kInit, "%d PEs of a process are asked for by %s: 1 to %d are possible", pes, name,
+             PH_TASK_MAX_PES);
   return static_cast<std::uint32_t>(pes);
 }
 
