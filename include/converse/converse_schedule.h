@@ -50,7 +50,11 @@ CMI_API int CmiDeliverMsgs(int count);
 #ifdef __cplusplus
 typedef void (*CcdVoidFn)(void* user, double time);
 #else
+/* Without a prototype, so that functions of both kinds fit. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
 typedef void (*CcdVoidFn)();
+#pragma GCC diagnostic pop
 #endif
 typedef CcdVoidFn CcdCondFn;
 
