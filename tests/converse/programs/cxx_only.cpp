@@ -18,7 +18,7 @@ class Letter {
   static void operator delete(void* memory) { CmiFree(memory); }
 
  private:
-  char header_[CmiMsgHeaderSizeBytes];
+  [[maybe_unused]] char header_[CmiMsgHeaderSizeBytes];
   int value_;
 };
 

@@ -76,7 +76,10 @@ static void take_heard(void* message) {
   CmiFree(message);
   if (++sides->acks % 2 != 0) return;
   look();
-  if (++sides->round < kRounds) return issue();
+  if (++sides->round < kRounds) {
+    issue();
+    return;
+  }
   LrtsDeregisterMem(sides->own, sides->own_info, CmiMyPe(), CMK_BUFFER_REG);
   CmiPrintf("ok ncpy_lrts\n");
   void* end = CmiAlloc(CmiMsgHeaderSizeBytes);
