@@ -15,12 +15,9 @@ def check(files):
     """(accepted, output) of the check on a tree with these files."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / 'cmake', Path(folder, 'cmake'))
-        Path(folder, 'src').mkdir()
-        shutil.copy(ROOT / 'src/layers.cmake', Path(folder, 'src'))
-        Path(folder, 'netsim').mkdir()
-        shutil.copy(ROOT / 'netsim/layers.cmake', Path(folder, 'netsim'))
-        Path(folder, 'task').mkdir()
-        shutil.copy(ROOT / 'task/layers.cmake', Path(folder, 'task'))
+        for part in ('src', 'netsim', 'task', 'converse'):
+            Path(folder, part).mkdir()
+            shutil.copy(ROOT / part / 'layers.cmake', Path(folder, part))
         for name, text in files.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,6 +72,13 @@ class Layers(unittest.TestCase):
         self.assert_accepted('task/queue/a.cpp', '"sync/mpsc_queue.hpp"')
         self.assert_refused('task/pool/a.cpp', '"task/queue/inbox.hpp"', 'layer task/pool may not')
         self.assert_refused('task/pool/a.cpp', '"base/result.hpp"', 'layer task/pool may not')
+
+    def test_converse_has_installed_headers_alone(self):
+        self.assert_accepted('converse/run/a.cpp', '"converse/base/pe.hpp"')
+        self.assert_refused('converse/base/a.cpp', '"converse/run/init.hpp"',
+                            'layer converse/base may not')
+        self.assert_refused('converse/base/a.cpp', '"task/pool/layout.hpp"',
+                            'layer converse/base may not')
 
     def test_the_network_simulator_is_a_library_of_its_own(self):
         self.assert_accepted('netsim/net/a.cpp', '"netsim/queue/event.hpp"')
