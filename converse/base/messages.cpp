@@ -7,8 +7,8 @@ namespace photon::converse {
 
 namespace {
 
-// Where a function lies in the file it is of: the same in each process that runs that file,
-// wherever the loader has put it. Never 0.
+// The check says where a function lies in the file it is of: the same in each process that runs
+// that file, wherever the loader has put it. Never 0.
 std::uint16_t check_of(const Handler& handler) noexcept {
   const auto address = handler.plain != nullptr
                            ? reinterpret_cast<std::uintptr_t>(handler.plain)

@@ -1,4 +1,4 @@
-// What a PE of a Converse program has beside its PE of libphoton_task.
+// A PE of a Converse program has this beside its PE of libphoton_task.
 //
 //   none -- ConverseInit() --> starting -- start function --> running -- ConverseExit() --> leaving
 //   running, leaving -- the job is over (converse/run/leaving.hpp) --> over

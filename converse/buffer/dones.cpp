@@ -19,7 +19,7 @@ static_assert(sizeof(CmiNcpyDone) <= sizeof(ph_task_done));
          ph_status_text(done.status));
 }
 
-// What the program hears; the buffer may have ended.
+// This is what the program hears; the buffer may have ended.
 struct Telling {
   CmiNcpyDone done;
   CmiHandler function;

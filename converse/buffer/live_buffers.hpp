@@ -22,7 +22,7 @@
 
 namespace photon::converse {
 
-// What the program's 64 bytes have, in objects and in what LrtsSetRdmaBufferInfo() fills. They
+// The program's 64 bytes have this, in objects and in what LrtsSetRdmaBufferInfo() fills. They
 // travel: the descriptor is checked by libphoton_task, and the rest by the PE that made it.
 struct LayerInfo {
   ph_task_descriptor descriptor;
@@ -53,11 +53,11 @@ struct Live {
   std::vector<ph_task_message*> held;  // acks of peers that came before the done of their operation
 };
 
-// What to do about an operation with a buffer that has ended.
+// These words tell a program what to do about an operation with a buffer that has ended.
 inline constexpr char kEndedWords[] =
     "one that several operations use is CMK_BUFFER_NODEREG, until deregisterMem()";
 
-// What a buffer is made of.
+// A buffer is made of these.
 struct BufferMaking {
   const void* ptr;
   std::uint64_t size_bytes;
@@ -87,7 +87,7 @@ class LiveBuffers {
   static void describe(Pe& pe, const char* call, const Live& live, LayerInfo& info) noexcept;
 
   Pending& add_pending(const char* call, Live& live, const Pending& pending) noexcept;
-  // That of an operation with this other side which was begun first. Null: it has no acks.
+  // Returns the acks of the operation with this other side that was begun first. Null: it has none.
   static Pending* take_pending(Live& live, const ph_task_descriptor& other) noexcept;
   void free_pending(Pending& pending) noexcept;
 

@@ -43,12 +43,18 @@ struct Order {
   const unsigned* words;
 };
 
-void enqueue(const char* call, void* message, const Order& order) noexcept {
-  Pe& pe = here(call);
+// Checks what is to be enqueued, which is the queue's then, and returns its priority.
+ph_task_priority checked_order(Pe& pe, const char* call, void* message,
+                               const Order& order) noexcept {
   if (message == nullptr) refuse(call, "the message is null");
   check_priority(call, order.strategy, order.bits, order.words);
-  const ph_task_priority priority = priority_of(call, order.strategy, order.bits, order.words);
   forget_lent(pe, message);
+  return priority_of(call, order.strategy, order.bits, order.words);
+}
+
+void enqueue(const char* call, void* message, const Order& order) noexcept {
+  Pe& pe = here(call);
+  const ph_task_priority priority = checked_order(pe, call, message, order);
   ph_task_set_handler(task_of(message), pe.queue_dispatch);
   require(pe, call, ph_task_enqueue(pe.task, task_of(message), &priority));
   ++schedule_of(pe).queued;
@@ -56,10 +62,7 @@ void enqueue(const char* call, void* message, const Order& order) noexcept {
 
 void enqueue_node(const char* call, void* message, const Order& order) noexcept {
   Pe& pe = here(call);
-  if (message == nullptr) refuse(call, "the message is null");
-  check_priority(call, order.strategy, order.bits, order.words);
-  const ph_task_priority priority = priority_of(call, order.strategy, order.bits, order.words);
-  forget_lent(pe, message);
+  const ph_task_priority priority = checked_order(pe, call, message, order);
   ph_task_set_handler(task_of(message), pe.node_dispatch);
   require(pe, call, ph_task_enqueue_node(pe.task, task_of(message), &priority));
 }
