@@ -10,8 +10,6 @@
 
 namespace photon::converse {
 
-namespace {
-
 // What a PE tells PE 0, and PE 0 all.
 struct Word {
   std::int32_t status;
@@ -19,8 +17,6 @@ struct Word {
   std::uint32_t is_exit;  // CmiExit(): the job is over now
   std::uint32_t zero;
 };
-
-}  // namespace
 
 // What PE 0 knows of the end; on the others the numbers of handlers alone are used.
 struct Leaving {
