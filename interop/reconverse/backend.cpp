@@ -120,7 +120,9 @@ ph_status Backend::on_message(void* user, const ph_am_message* message, ph_am_la
   return PH_OK;
 }
 
-// One that is not carried may be over, and freed by another thread, when it has started.
+// One that is not carried may be over, and freed by another thread, when it has started. One that
+// is bears no id: it would be said to be lost where its node leaves before this one hears that it
+// was handled, and a runtime's nodes leave when they know it.
 ph_status Backend::start(const Operation& operation) {
   const auto node = static_cast<ph_rank>(operation.node);
   const auto [buffer, size_bytes, user] = operation.status;
@@ -143,7 +145,7 @@ ph_status Backend::start(const Operation& operation) {
     ph_am_args args{.size = sizeof args, .id = operation.handler, .payload = buffer};
     args.payload_bytes = size_bytes;
     args.flags = is_carried ? PH_NO_LCE : 0;
-    args.local = local;
+    args.local = is_carried ? ph_id{} : local;
     status = ph_am_send(context(), node, &args);
   }
   if (!is_carried && status != PH_OK) --under_way_;

@@ -81,6 +81,10 @@ TEST(Reconverse, a_barrier_goes_on_handling_messages) { expect_right("barrier", 
 
 TEST(Reconverse, a_node_may_leave_and_be_of_the_next_job) { expect_right("twice", {"1", "2"}); }
 
+TEST(Reconverse, copied_messages_end_well_though_their_receiver_leaves_at_once) {
+  expect_right("many_jobs", {"2", "4"});
+}
+
 TEST(Reconverse, a_node_that_leaves_first_has_sent_what_it_issued) {
   expect_right("left_behind", {"2", "4"});
 }

@@ -96,6 +96,7 @@ void sizes();
 void barrier();
 void threads();
 void twice();
+void many_jobs();
 void alone();
 void moves();
 void landed();

@@ -138,6 +138,24 @@ void twice() {
   sizes();
 }
 
+// Copied messages, whose sender may not have been told that they were handled when a node leaves.
+void many_jobs() {
+  for (int job = 0; job < 30; ++job) {
+    if (job != 0) comm_backend::init(nullptr);
+    const auto handler = comm_backend::registerAmHandler(on_sized);
+    const int nodes = comm_backend::getNumNodes();
+    came = gone = 0;
+    comm_backend::barrier();
+    constexpr std::uint64_t kEach = 7;
+    for (std::uint64_t i = 0; i < kEach; ++i)
+      for (int node = 0; node < nodes; ++node) send_sized(node, 1000, handler);
+    const std::uint64_t all = kEach * static_cast<std::uint64_t>(nodes);
+    await([&] { return came == all && gone == all; }, "copied messages");
+    comm_backend::barrier();
+    if (job != 29) comm_backend::exit();
+  }
+}
+
 // A node that is left alone by its runtime: calls return, and move nothing.
 void alone() {
   expect(comm_backend::getNumNodes() == 1 && comm_backend::getMyNodeId() == 0, "a job of one");
