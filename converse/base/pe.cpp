@@ -44,6 +44,7 @@ void refuse(const char* call, const char* format, ...) noexcept {
 void require(Pe& pe, const char* call, ph_status status) noexcept {
   if (status == PH_OK) [[likely]]
     return;
+  if (status == PH_ERR_DEPARTED && pe.on_departed != nullptr) pe.on_departed(pe);
   ph_error error{};
   ph_task_error(pe.task, &error);
   refuse(call, "%s", error.status == status ? error.text : ph_status_text(status));

@@ -68,7 +68,8 @@ struct Pe {
   std::uint64_t own_tasks = 0;
   CrnStream random{0};
   std::vector<Handler> handlers;
-  Lent* lent = nullptr;  // the innermost
+  Lent* lent = nullptr;                            // the innermost
+  void (*on_departed)(Pe& pe) noexcept = nullptr;  // does not return
   Parts parts;
 };
 
@@ -80,7 +81,8 @@ void set_current(Pe* pe) noexcept;
 // Ends the job, with the number of the PE, the call and the words on stderr.
 [[noreturn]] void refuse(const char* call, const char* format, ...) noexcept
     __attribute__((format(printf, 2, 3)));
-// Ends the job if that status is an error; the words are those of libphoton_task.
+// Ends the job if that status is an error; the words are those of libphoton_task. One that says
+// that a process has left means that the job is over: then this PE waits for its end.
 void require(Pe& pe, const char* call, ph_status status) noexcept;
 
 inline Header& header_of(void* message) noexcept { return *static_cast<Header*>(message); }

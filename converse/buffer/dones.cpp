@@ -8,7 +8,8 @@ namespace {
 
 static_assert(sizeof(CmiNcpyDone) <= sizeof(ph_task_done));
 
-[[noreturn]] void refuse_done(const Pe& pe, const Live& live, const ph_task_done& done) noexcept {
+[[noreturn]] void refuse_done(Pe& pe, const Live& live, const ph_task_done& done) noexcept {
+  if (done.status == PH_ERR_DEPARTED) require(pe, "CmiNcpyBuffer", done.status);
   const bool is_source = done.side == PH_TASK_SOURCE;
   if (done.status == PH_ERR_KEY)
     refuse("CmiNcpyBuffer", "the buffer of PE %u that one of PE %u is %s has ended: %s",

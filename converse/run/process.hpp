@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,8 @@ struct Process {
   std::mutex lock;
   std::vector<bool> has_left;     // by rank: has called ConverseExit()
   std::optional<int> ended_with;  // the job is over, as far as a PE of this process has heard
+  std::uint32_t halted = 0;       // PEs that do nothing any more
+  std::condition_variable has_halted;
 };
 
 }  // namespace photon::converse

@@ -25,6 +25,15 @@ PH_API ph_status ph_task_process_state(ph_task_pe *pe, uint32_t process, ph_cont
  */
 PH_API ph_status ph_task_tell(ph_task_pe *pe, ph_status status, const char *text);
 
+/**
+ * From now on no barrier of the process waits for this PE, nor this PE in any. This is for one that
+ * has left its program while others may be in barriers of the program. A barrier that waits for
+ * this PE alone ends. The PE goes on serving peers where it runs tasks. It cannot be undone.
+ * Status:  PH_ERR_ARGUMENT (it is the first PE of its process, which meets those of the others),
+ *          PH_ERR_MEMORY (nothing was changed), PH_ERR_STATE (by another thread than the PE's).
+ */
+PH_API ph_status ph_task_skip_barriers(ph_task_pe *pe);
+
 #ifdef __cplusplus
 }
 #endif

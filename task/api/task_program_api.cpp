@@ -1,5 +1,8 @@
 // These calls are for layers above the tasks.
+#include <new>
+
 #include "task/api/checks.hpp"
+#include "task/run/crew.hpp"
 
 using photon::task::is_here;
 using photon::task::of;
@@ -28,4 +31,19 @@ ph_status ph_task_tell(ph_task_pe* pe, ph_status status, const char* text) {
   if (pe == nullptr) return PH_ERR_ARGUMENT;
   if (!is_here(of(pe), "ph_task_tell")) return PH_ERR_STATE;
   return of(pe).fail(status, "%s", text == nullptr ? ph_status_text(status) : text);
+}
+
+ph_status ph_task_skip_barriers(ph_task_pe* pe) {
+  if (pe == nullptr) return PH_ERR_ARGUMENT;
+  Pe& one = of(pe);
+  if (!is_here(one, "ph_task_skip_barriers")) return PH_ERR_STATE;
+  if (one.rank() == 0)
+    return one.fail(PH_ERR_ARGUMENT,
+                    "ph_task_skip_barriers: the first PE of a process meets those of the others");
+  try {
+    one.shared().crew->excuse(one);
+    return PH_OK;
+  } catch (const std::bad_alloc&) {
+    return one.fail(PH_ERR_MEMORY, "ph_task_skip_barriers: no memory");
+  }
 }

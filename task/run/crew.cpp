@@ -63,31 +63,50 @@ void Crew::work(Pe& pe, ph_task_main main, void* user) noexcept {
   meet(pe);
 }
 
-void Crew::meet(Pe& pe) noexcept {
+bool Crew::end_round() noexcept {
+  if (present_ == 0 || present_ + excused_.size() != shared_->pes) return false;
+  present_ = 0;
+  ++round_;
+  return true;
+}
+
+void Crew::wake_others(const Pe& pe) noexcept {
+  for (const std::unique_ptr<Pe>& other : pes_)
+    if (other.get() != &pe) other->machine().wake();
+}
+
+bool Crew::meet(Pe& pe) noexcept {
   std::uint64_t mine = 0;
   bool is_last = false;
   {
     const std::scoped_lock lock(mutex_);
+    if (excused_.contains(pe.rank())) return false;
     mine = round_;
-    is_last = ++present_ == shared_->pes;
-    if (is_last) {
-      present_ = 0;
-      ++round_;
-    }
+    ++present_;
+    is_last = end_round();
   }
   if (is_last) {
-    for (const std::unique_ptr<Pe>& other : pes_)
-      if (other.get() != &pe) other->machine().wake();
-    return;
+    wake_others(pe);
+    return true;
   }
   shared_->queue.begin_serving();
   while (round() == mine) pe.serve();
   shared_->wake(shared_->queue.end_serving());
+  return true;
+}
+
+void Crew::excuse(Pe& pe) {
+  bool is_last = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (excused_.insert(pe.rank()).second) is_last = end_round();
+  }
+  if (is_last) wake_others(pe);
 }
 
 ph_status Crew::agree(Pe& pe) noexcept {
   if (pe.is_in_task()) return pe.fail(PH_ERR_STATE, "ph_task_agree: called in a handler");
-  meet(pe);
+  if (!meet(pe)) return PH_OK;
   if (pe.rank() == 0) {
     verdict_ = {};
     compare_siblings(verdict_);
@@ -170,7 +189,7 @@ ph_status Crew::over_processes(Pe& pe, ph_coll_args& args) noexcept {
 }
 
 ph_status Crew::barrier(Pe& pe) noexcept {
-  meet(pe);
+  if (!meet(pe)) return PH_OK;
   if (pe.rank() == 0) {
     ph_coll_args args{};
     args.kind = PH_COLL_BARRIER;

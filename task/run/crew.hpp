@@ -16,6 +16,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -43,8 +44,10 @@ class Crew {
   ph_status launch(ph_task_main main, void* user) noexcept;
   void open_gate(bool is_on);
 
-  // By each PE: returns when all have called. Serves peers, runs nothing.
-  void meet(Pe& pe) noexcept;
+  // By each PE: returns when all have called. Serves peers, runs nothing. False: it is excused.
+  bool meet(Pe& pe) noexcept;
+  // No meeting waits for this PE any more, nor it for others. Throws bad_alloc.
+  void excuse(Pe& pe);
   // By each PE: are the handlers the same everywhere?
   ph_status agree(Pe& pe) noexcept;
   // By each PE of the job: returns when all have called, or a process is lost.
@@ -65,6 +68,8 @@ class Crew {
     const std::scoped_lock lock(mutex_);
     return round_;
   }
+  bool end_round() noexcept;  // if all have come; under the lock
+  void wake_others(const Pe& pe) noexcept;
   void work(Pe& pe, ph_task_main main, void* user) noexcept;
   static void leave(Pe& pe) noexcept;
   void drain(Pe& pe) noexcept;
@@ -84,6 +89,7 @@ class Crew {
   std::mutex mutex_;
   std::uint64_t round_ = 0;  // of meetings
   std::uint32_t present_ = 0;
+  std::set<std::uint32_t> excused_;  // their ranks
   Verdict verdict_;
 };
 

@@ -32,10 +32,22 @@ TEST(ConverseCore, groups_polls_and_parts_of_messages_are_as_converse_has_them) 
     }
 }
 
-TEST(ConverseCore, one_pe_ends_the_job_for_those_in_their_schedulers) {
-  for (const int processes : {1, 2, 3}) {
-    const CoreJob job = run_core("job_exit_c", processes, 2);
+TEST(ConverseCore, one_pe_ends_the_job_whatever_the_others_do) {
+  for (const std::string what :
+       {"schedulers", "messages", "rounds", "all", "barrier", "first-in-barrier",
+        "others-in-barrier", "node-barrier", "ranks-in-barriers"})
+    for (const auto& [processes, pes] : {std::pair{1, 1}, {1, 3}, {2, 2}, {3, 1}, {3, 2}}) {
+      const CoreJob job = run_core("job_exit_c", processes, pes, {what});
+      EXPECT_EQ(job.status, 5) << what << " " << processes << "x" << pes << ": " << job.out;
+      EXPECT_TRUE(says(job.out, "ok job_exit\n")) << job.out;
+    }
+}
+
+TEST(ConverseCore, no_thread_runs_behind_converse_exit) {
+  for (const auto& [processes, pes] : {std::pair{1, 2}, {2, 1}}) {
+    const CoreJob job = run_core("job_exit_c", processes, pes, {"threads"});
     EXPECT_EQ(job.status, 5) << job.out;
+    EXPECT_FALSE(says(job.out, "behind ConverseExit()")) << job.out;
   }
 }
 

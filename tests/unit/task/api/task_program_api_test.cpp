@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include "forked_job.hpp"
@@ -76,6 +77,40 @@ TEST(TaskProgramApi, what_is_told_is_the_latest_error_of_its_pe_alone) {
     EXPECT_EQ(ph_task_tell(nullptr, PH_ERR_KEY, "nobody"), PH_ERR_ARGUMENT);
     std::thread([&] { EXPECT_EQ(ph_task_tell(pe, PH_ERR_KEY, "other"), PH_ERR_STATE); }).join();
     EXPECT_EQ(words_of(pe), ph_status_text(PH_ERR_RANGE));
+  });
+}
+
+// PE 2 comes to no barrier more, one of which may wait for it alone when it says so.
+TEST(TaskProgram, barriers_do_without_a_pe_that_skips_them) {
+  std::atomic<int> rounds{0};
+  TaskJob job(2, 3);
+  job.run([&](ph_task_pe* pe, const ph_task_place& place) {
+    ASSERT_EQ(ph_task_barrier(pe), PH_OK);
+    if (place.rank == 2) {
+      ASSERT_EQ(ph_task_skip_barriers(pe), PH_OK);
+      ASSERT_EQ(ph_task_skip_barriers(pe), PH_OK);
+      ASSERT_EQ(ph_task_barrier(pe), PH_OK) << "which waits for nobody";
+      return;
+    }
+    for (int round = 0; round < 20; ++round) {
+      ASSERT_EQ(ph_task_node_barrier(pe), PH_OK);
+      ASSERT_EQ(ph_task_barrier(pe), PH_OK);
+      ++rounds;
+      ASSERT_EQ(ph_task_barrier(pe), PH_OK);
+      ASSERT_EQ(rounds % 4, 0);
+      ASSERT_EQ(ph_task_barrier(pe), PH_OK);
+    }
+  });
+  EXPECT_EQ(rounds, 80);
+}
+
+TEST(TaskProgram, the_first_pe_of_a_process_cannot_skip_barriers) {
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    EXPECT_EQ(ph_task_skip_barriers(nullptr), PH_ERR_ARGUMENT);
+    EXPECT_EQ(ph_task_skip_barriers(pe), PH_ERR_ARGUMENT);
+    EXPECT_NE(words_of(pe).find("the first PE of a process"), std::string::npos);
+    std::thread([&] { EXPECT_EQ(ph_task_skip_barriers(pe), PH_ERR_STATE); }).join();
   });
 }
 
