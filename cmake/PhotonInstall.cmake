@@ -1,5 +1,5 @@
-# What `make install` puts where: library, headers, CMake package, photon.pc. Tools install
-# themselves (PhotonPrograms).
+# What `make install` puts where: library, headers, CMake package, photon.pc and those of the
+# libraries above it. Tools install themselves (PhotonPrograms).
 include(CMakePackageConfigHelpers)
 
 install(TARGETS photon EXPORT PhotonTargets
@@ -24,3 +24,12 @@ install(FILES ${PROJECT_BINARY_DIR}/PhotonConfig.cmake
 file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/photon.pc.in ${PROJECT_BINARY_DIR}/photon.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/photon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The libraries on top of it, each by its name: what it stands on, and the folder of its headers.
+function(photon_install_pc pc_name pc_requires pc_include pc_description)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/photon_part.pc.in
+    ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+photon_install_pc(photon_task photon "" "tasks that messages start, on Photon")
+photon_install_pc(photon_converse photon_task /converse "the interface of Converse, on Photon")

@@ -71,6 +71,13 @@ INSTANTIATE_TEST_SUITE_P(Jobs, ConverseCxxPrograms,
                                                           ConverseShape{2, 2, "tcp"})),
                          name_of);
 
+// Runs of the scheduler inside each other, on other jobs than those above.
+TEST(Converse, NestedScheduler) {
+  for (const ConverseShape& shape : {ConverseShape{1, 3, ""}, ConverseShape{3, 2, ""}})
+    for (const char* program : {"nested_schedulers_c", "nested_schedulers_cpp"})
+      expect_converse_ok(program, "nested_schedulers", shape);
+}
+
 TEST(ConverseProgramsOfTwoSources, share_variables_of_pes_processes_and_threads) {
   for (const ConverseShape& shape : {ConverseShape{1, 1, ""}, ConverseShape{2, 2, ""}})
     for (const char* program : {"variables_main_c", "variables_main_cpp"})

@@ -38,11 +38,16 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
 read -ra flags <<<"$(pkg-config --cflags --libs photon)"
 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror "$here/consumer.c" -o "$work/c" "${flags[@]}"
 "$cxx" -std=c++20 -Wall -Wextra -Werror "$here/consumer.cpp" -o "$work/cpp" "${flags[@]}"
+read -ra task_flags <<<"$(pkg-config --cflags --libs photon_task)"
 "$cxx" -std=c++20 -Wall -Wextra -Wpedantic -Werror "$here/consumer_task.cpp" -o "$work/task" \
-  "${flags[@]}" -lphoton_task
+  "${task_flags[@]}"
+read -ra converse_flags <<<"$(pkg-config --cflags --libs photon_converse)"
+"$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror "$here/../converse/programs/hello.c" \
+  -o "$work/converse" "${converse_flags[@]}"
 "$work/c"
 "$work/cpp"
 "$work/task"
+"$work/prefix/bin/photonrun" -n 2 --timeout 60 "$work/converse" +ppn 2
 
 # Programs of libphoton 1.1.
 for standard in c11 gnu99; do
