@@ -42,7 +42,9 @@ void change_handler(const char* call, int index, const Handler& handler) noexcep
   Pe& pe = here(call);
   if (index < 0 || static_cast<std::size_t>(index) >= pe.handlers.size())
     refuse(call, "there is no handler %d: %zu are registered", index, pe.handlers.size());
-  pe.handlers[static_cast<std::size_t>(index)] = checked(call, handler);
+  Handler& changed = pe.handlers[static_cast<std::size_t>(index)];
+  changed = checked(call, handler);
+  changed.check = 0;
 }
 
 const Handler& handler_of(Pe& pe, const Header& header) noexcept {
@@ -50,6 +52,17 @@ const Handler& handler_of(Pe& pe, const Header& header) noexcept {
     refuse("scheduler", "a message names handler %u, and %zu are registered on PE %u",
            header.handler, pe.handlers.size(), pe.place.pe);
   return pe.handlers[header.handler];
+}
+
+// PEs may have different functions under one index, as long as nobody's function is under another
+// index elsewhere: then they have registered in different orders.
+void expect_same_order(const Pe& pe, const Header& header) noexcept {
+  for (std::size_t index = 0; index < pe.handlers.size(); ++index)
+    if (pe.handlers[index].check == header.check)
+      refuse("scheduler",
+             "handler %u of PE %u is another function than its sender means, which is handler %zu "
+             "here: PEs register the same handlers in the same order",
+             header.handler, pe.place.pe, index);
 }
 
 }  // namespace
@@ -81,21 +94,11 @@ void check_pe(const char* call, CmiInt8 pe) noexcept {
     refuse(call, "there is no PE %lld: the job has %u", static_cast<long long>(pe), pes);
 }
 
-void mark_sent(Pe& pe, const char* call, Header& header) noexcept {
-  if (header.handler >= pe.handlers.size()) [[unlikely]]
-    refuse(call, "the message names handler %u, and %zu are registered", header.handler,
-           pe.handlers.size());
-  header.check = pe.handlers[header.handler].check;
-}
-
 void run_message(Pe& pe, void* message) noexcept {
   Header& header = header_of(message);
   const Handler handler = handler_of(pe, header);  // which may register others
-  if (header.check != 0 && header.check != handler.check) [[unlikely]]
-    refuse("scheduler",
-           "handler %u of PE %u is another function than its sender means: PEs register the same "
-           "handlers in the same order",
-           header.handler, pe.place.pe);
+  if (header.check != 0 && handler.check != 0 && header.check != handler.check) [[unlikely]]
+    expect_same_order(pe, header);
   header.check = 0;
   if (handler.plain != nullptr)
     handler.plain(message);

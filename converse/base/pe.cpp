@@ -33,7 +33,14 @@ void refuse(const char* call, const char* format, ...) noexcept {
   va_start(arguments, format);
   const int before = std::snprintf(words, sizeof words, "%s: ", call);
   const auto used = std::min(static_cast<std::size_t>(std::max(before, 0)), sizeof words - 1);
-  std::vsnprintf(words + used, sizeof words - used, format, arguments);
+  std::va_list again;
+  va_copy(again, arguments);
+  const int size = std::vsnprintf(words + used, sizeof words - used, format, arguments);
+  const bool are_all = size >= 0 && used + static_cast<std::size_t>(size) < sizeof words;
+  char* whole = nullptr;
+  if (!are_all && ::vasprintf(&whole, format, again) >= 0)
+    std::fprintf(stderr, "Converse: %s: %s\n", call, whole);
+  va_end(again);
   va_end(arguments);
   if (pe_of_thread != nullptr && pe_of_thread->task != nullptr)
     ph_task_abort(pe_of_thread->task, words);

@@ -22,7 +22,7 @@ namespace photon::converse {
 
 struct Header {
   std::uint32_t handler;
-  std::uint16_t check;  // of the function that the sender means; 0: nobody has sent it yet
+  std::uint16_t check;  // of the function that the sender means; 0: it is not known
   std::uint16_t zero;
 };
 static_assert(sizeof(Header) == CmiMsgHeaderSizeBytes);
@@ -31,7 +31,7 @@ struct Handler {
   CmiHandler plain = nullptr;  // one of the two is not null
   CmiHandlerEx extended = nullptr;
   void* user = nullptr;
-  std::uint16_t check = 0;  // where its function lies in its file; never 0
+  std::uint16_t check = 0;  // where its function lies in its file; 0: it is of this PE alone
 };
 
 // One of each layer above, which it makes and ends itself.
@@ -78,7 +78,8 @@ Pe& here(const char* call) noexcept;
 Pe* current() noexcept;  // null: the thread is no PE
 void set_current(Pe* pe) noexcept;
 
-// Ends the job, with the number of the PE, the call and the words on stderr.
+// Ends the job, with the number of the PE, the call and the words on stderr. Long ones stand there
+// once whole; other processes say their beginning.
 [[noreturn]] void refuse(const char* call, const char* format, ...) noexcept
     __attribute__((format(printf, 2, 3)));
 // Ends the job if that status is an error; the words are those of libphoton_task. One that says
@@ -101,8 +102,11 @@ void* allocate(Pe& pe, const char* call, CmiInt8 size) noexcept;
 // Ends the job unless a message of that size can be sent: null, negative or too small.
 void check_message(const char* call, CmiInt8 size, const void* message) noexcept;
 void check_pe(const char* call, CmiInt8 pe) noexcept;
-// Writes to a header that leaves this PE which function its handler is, or ends the job.
-void mark_sent(Pe& pe, const char* call, Header& header) noexcept;
+// Writes to a header that leaves this PE which function its handler is here, if it is any.
+inline void mark_sent(const Pe& pe, Header& header) noexcept {
+  header.check =
+      header.handler < pe.handlers.size() ? pe.handlers[header.handler].check : std::uint16_t{0};
+}
 // The program frees a message, or gives it away.
 inline void forget_lent(Pe& pe, const void* message) noexcept {
   for (Lent* one = pe.lent; one != nullptr; one = one->outer)

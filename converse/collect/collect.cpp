@@ -40,15 +40,6 @@ int size_for_merge(std::uint64_t size_bytes) noexcept {
   return static_cast<int>(size_bytes);
 }
 
-// A part and its like elsewhere go to the same handler.
-void expect_like(const Pe& pe, const Header& own, const Header& other) noexcept {
-  if (own.handler == other.handler && own.check == other.check) return;
-  refuse("CmiReduce",
-         "the part of PE %u names handler %u, and that of another PE handler %u, or another "
-         "function: the k-th calls of all PEs are one reduction",
-         pe.place.pe, own.handler, other.handler);
-}
-
 // Its first `size` bytes in a message of their own.
 void* copied(Pe& pe, const char* call, const void* message, CmiInt8 size) {
   void* const copy = allocate(pe, call, size);
@@ -79,7 +70,7 @@ void Collect::contribute(const char* call, Over over, ph_task_message* message,
 
 void Collect::reduce(const char* call, Over over, void* message, CmiReduceMergeFn merge) {
   if (merge == nullptr) refuse(call, "the merge function is null");
-  mark_sent(pe_, call, header_of(message));
+  mark_sent(pe_, header_of(message));
   ph_task_set_handler(task_of(message), pe_.dispatch);
   ph_task_reduction reduction = reduction_to_first(ReductionName::message, merge_messages);
   reduction.user = reinterpret_cast<void*>(merge);
@@ -96,10 +87,7 @@ ph_task_message* Collect::merge_messages(ph_task_pe* task, ph_task_message* own,
   void* const local = message_of(own);
   const Header header = header_of(local);
   std::vector<void*> remote(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    remote[i] = message_of(others[i]);
-    expect_like(pe, header, header_of(remote[i]));
-  }
+  for (std::uint32_t i = 0; i < count; ++i) remote[i] = message_of(others[i]);
   require(pe, "CmiReduce", ph_task_retain(task, own));
   int size = size_for_merge(ph_task_size(own));
   void* result = merge(&size, local, remote.data(), static_cast<int>(count));

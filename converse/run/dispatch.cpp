@@ -48,9 +48,15 @@ void take_for_node(ph_task_pe* task, ph_task_message* message, void* user) {
   require(pe, "scheduler", ph_task_send(task, to, message));
 }
 
+// The index of a header that nobody has set.
+void take_unset(void* /*message*/) {
+  refuse("scheduler", "a message whose handler was never set: call CmiSetHandler() before it goes");
+}
+
 }  // namespace
 
 void enroll_dispatch(Pe& pe) noexcept {
+  CmiRegisterHandler(take_unset);
   pe.dispatch = enroll(pe, take);
   pe.node_dispatch = enroll(pe, take_for_node);
   pe.queue_dispatch = enroll(pe, take_queued);

@@ -5,6 +5,7 @@
 #include "converse/run/conditions.hpp"
 #include "converse/run/leaving.hpp"
 #include "converse/run/schedule.hpp"
+#include "converse/run/watch.hpp"
 #include "converse/send/groups.hpp"
 #include "converse/thread/threads.hpp"
 
@@ -18,6 +19,7 @@ void start_parts(Pe& pe) {
   start_threads(pe);
   start_collect(pe);
   start_buffers(pe);
+  start_watch(pe);
 }
 
 }  // namespace photon::converse

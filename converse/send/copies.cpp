@@ -28,7 +28,7 @@ ph_task_message* sent_copy(Pe& pe, const char* call, CmiInt8 size, const void* m
   check_message(call, size, message);
   void* const copy = allocate(pe, call, size);
   std::memcpy(copy, message, static_cast<std::size_t>(size));
-  mark_sent(pe, call, header_of(copy));
+  mark_sent(pe, header_of(copy));
   ph_task_set_handler(task_of(copy), to);
   return task_of(copy);
 }
@@ -40,7 +40,7 @@ ph_task_message* given(Pe& pe, const char* call, CmiInt8 size, void* message,
   ph_task_message* const whole = task_of(message);
   if (ph_task_size(whole) != static_cast<std::uint64_t>(size)) [[unlikely]]
     return front_of(pe, call, size, message, to);
-  mark_sent(pe, call, header_of(message));
+  mark_sent(pe, header_of(message));
   ph_task_set_handler(whole, to);
   return whole;
 }

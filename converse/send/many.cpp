@@ -57,7 +57,7 @@ void send_joined(const char* call, int to, int count, const int* sizes,
   check_pe(call, to);
   check_arrays(call, count, sizes, parts);
   void* const message = joined(pe, call, count, sizes, parts);
-  mark_sent(pe, call, header_of(message));
+  mark_sent(pe, header_of(message));
   require(pe, call, ph_task_send(pe.task, static_cast<std::uint32_t>(to), task_of(message)));
 }
 

@@ -12,7 +12,7 @@ void send_copy(const char* call, int to, CmiInt8 size, const void* message) noex
   check_pe(call, to);
   check_message(call, size, message);
   Header header = *static_cast<const Header*>(message);
-  mark_sent(pe, call, header);
+  mark_sent(pe, header);
   const std::array<ph_const_block, 2> blocks{{{&header, sizeof header},
                                               {static_cast<const char*>(message) + sizeof header,
                                                static_cast<std::size_t>(size) - sizeof header}}};

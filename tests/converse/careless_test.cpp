@@ -41,6 +41,8 @@ const std::vector<ConverseMistake> kConverseMistakes = {
     {"send_of_a_freed_one", {"CmiSyncSendAndFree"}},
     {"handler_that_nobody_has", {"handler"}},
     {"handler_negative", {"-2"}},
+    {"handler_never_set", {"never set", "CmiSetHandler()"}},
+    {"long_words", {"CmiAbort", "wwww to their end"}},
     {"other_registration_order", {"handler", "order"}},
     {"strategy_unknown", {"CsdEnqueueGeneral", "77"}},
     {"bits_negative", {"CsdEnqueueGeneral", "-5"}},

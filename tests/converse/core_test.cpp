@@ -43,6 +43,14 @@ TEST(ConverseCore, one_pe_ends_the_job_whatever_the_others_do) {
     }
 }
 
+TEST(ConverseCore, a_process_that_is_gone_without_a_word_ends_the_job) {
+  for (const int pes : {1, 2}) {
+    const CoreJob job = run_core("job_exit_c", 3, pes, {"vanish"});
+    EXPECT_NE(job.status, 0);
+    EXPECT_TRUE(says(job.out, "process 0 has ended")) << job.out;
+  }
+}
+
 TEST(ConverseCore, no_thread_runs_behind_converse_exit) {
   for (const auto& [processes, pes] : {std::pair{1, 2}, {2, 1}}) {
     const CoreJob job = run_core("job_exit_c", processes, pes, {"threads"});

@@ -15,22 +15,15 @@
 namespace photon::test {
 namespace {
 
-const std::vector<std::string> kConversePrograms = {"arguments",       "big_messages",
-                                                    "broadcasts",      "flood",
-                                                    "handlers",        "idle_conditions",
-                                                    "k_neighbours",    "list_send",
-                                                    "locks",           "machine",
-                                                    "messages",        "multicast",
-                                                    "multiple_send",   "nested_schedulers",
-                                                    "node_reduction",  "node_sends",
-                                                    "ping_pong_sizes", "prints",
-                                                    "priorities",      "quiescence",
-                                                    "reduction",       "reduction_struct",
-                                                    "returning_init",  "ring",
-                                                    "self_send",       "thread_strategy",
-                                                    "threads",         "timers",
-                                                    "user_scheduler",  "vector_send",
-                                                    "waiting_threads"};
+const std::vector<std::string> kConversePrograms = {
+    "arguments",     "big_messages",      "broadcasts",       "flood",
+    "handlers",      "idle_conditions",   "k_neighbours",     "list_send",
+    "locks",         "machine",           "messages",         "multicast",
+    "multiple_send", "nested_schedulers", "node_reduction",   "node_sends",
+    "own_functions", "ping_pong_sizes",   "prints",           "priorities",
+    "quiescence",    "reduction",         "reduction_struct", "returning_init",
+    "ring",          "self_send",         "thread_strategy",  "threads",
+    "timers",        "user_scheduler",    "vector_send",      "waiting_threads"};
 
 // These say themselves how they have to end: brief in starts_test.cpp, the others in ends_test.cpp
 // and careless_test.cpp.

@@ -98,7 +98,6 @@ TEST(ConverseReductions, calls_that_cannot_be_done_end_the_job_with_words) {
        "5 values of 1 bytes behind 0 bytes: that is more than was measured"},
       {"reduce", "longer than its memory", "CmiReduce: a message of 100 bytes that has memory for"},
       {"reduce", "negative size", "CmiReduce: a message of -4 bytes"},
-      {"reduce", "another handler", "the k-th calls of all PEs are one reduction"},
       {"reduce", "no destination", "CmiReduceStruct: the pup function, the merge function or the"},
       {"reduce", "no quiescence", "CmiStartQD: the function is null"},
       {"reduce", "null pup", "pup_int: the pup_er is null"},

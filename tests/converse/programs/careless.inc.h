@@ -106,6 +106,17 @@ static void handler_that_nobody_has(void) {
   CmiSyncSendAndFree(CmiNumPes() - 1, sizeof(Note), note);
 }
 
+static void handler_never_set(void) {
+  CmiSyncSendAndFree(CmiNumPes() - 1, sizeof(Note), CmiAlloc(sizeof(Note)));
+}
+
+static void long_words(void) {
+  char words[1000];
+  memset(words, 'w', sizeof words);
+  words[sizeof words - 1] = 0;
+  CmiAbort("%s to their end", words);
+}
+
 static void handler_negative(void) {
   Note* note = new_note();
   CmiSetHandler(note, -2);
@@ -158,6 +169,8 @@ static const struct {
                  {"handler_that_nobody_has", handler_that_nobody_has},
                  {"handler_negative", handler_negative},
                  {"other_registration_order", other_registration_order},
+                 {"handler_never_set", handler_never_set},
+                 {"long_words", long_words},
                  {"strategy_unknown", strategy_unknown},
                  {"bits_negative", bits_negative},
                  {"null_message", null_message},

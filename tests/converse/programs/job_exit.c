@@ -2,6 +2,7 @@
 #include <converse.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int pass_handler;
 static int has_left;
@@ -57,6 +58,11 @@ static void leave_with_threads(void) {
   if (is_last()) CcdCallFnAfter((CcdVoidFn)end_the_job, NULL, 50);
 }
 
+/* The process is gone without a word. */
+static void vanish(void) {
+  if (CmiMyPe() == 0) _exit(0);
+}
+
 static void start(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "schedulers";
   CpvInitialize(int, passes);
@@ -68,6 +74,9 @@ static void start(int argc, char** argv) {
     meet_for_ever();
   } else if (strcmp(what, "threads") == 0) {
     leave_with_threads();
+  } else if (strcmp(what, "vanish") == 0) {
+    CmiBarrier();
+    CcdCallFnAfter((CcdVoidFn)vanish, NULL, 20);
   } else if (strcmp(what, "all") == 0) {
     end_the_job();
   } else if (is_last()) {

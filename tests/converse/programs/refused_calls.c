@@ -11,17 +11,12 @@ typedef struct Part {
 
 CpvStaticDeclare(const char*, what);
 CpvStaticDeclare(int, part_handler);
-CpvStaticDeclare(int, other_handler);
 CtvStaticDeclare(int, unknown);
 
 static int is(const char* name) { return strcmp(CpvAccess(what), name) == 0; }
 
 static void nothing(void* user) { (void)user; }
 static void take(void* message) { CmiFree(message); }
-static void take_other(void* message) {
-  CmiPrintf("another one\n");
-  CmiFree(message);
-}
 
 static void suspends(void* user) {
   CthThread const self = CthSelf();
@@ -56,7 +51,6 @@ static void* longer(int* size, void* local, void** remote, int count) {
   (void)remote;
   (void)count;
   if (is("null result")) return NULL;
-  if (is("another handler")) return local;
   *size = is("negative result") ? -1 : *size + 1000;
   return local;
 }
@@ -77,14 +71,12 @@ static void call_on_reductions(void) {
   const int size = is("longer than its memory") ? 100
                    : is("negative size")        ? -4
                                                 : (int)sizeof(Part);
-  const int is_other = is("another handler") && CmiMyPe() == 1;
-  const int handler = is_other ? CpvAccess(other_handler) : CpvAccess(part_handler);
   if (is("packs more")) CmiReduceStruct(data, pup_more, longer, take, NULL);
   if (is("no destination")) CmiReduceStruct(data, pup_more, longer, NULL, NULL);
   if (is("no quiescence")) CmiStartQD(NULL, NULL);
   if (is("null pup")) pup_int(NULL, data);
   if (is("null part")) CmiReduce(NULL, size, longer);
-  CmiReduce(new_part(handler), size, is("no merge") ? NULL : longer);
+  CmiReduce(new_part(CpvAccess(part_handler)), size, is("no merge") ? NULL : longer);
 }
 
 static void start(int argc, char** argv) {
@@ -93,8 +85,6 @@ static void start(int argc, char** argv) {
   CpvAccess(what) = argv[2];
   CpvInitialize(int, part_handler);
   CpvAccess(part_handler) = CmiRegisterHandler(take);
-  CpvInitialize(int, other_handler);
-  CpvAccess(other_handler) = CmiRegisterHandler(take_other);
   if (strcmp(argv[1], "thread") == 0)
     call_on_threads();
   else

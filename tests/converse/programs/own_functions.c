@@ -1,0 +1,1 @@
+#include "own_functions.inc.h"
