@@ -166,5 +166,8 @@ CMI_API CmiCommHandle CmiAsyncVectorSend(int pe, int count, int* sizes, char** p
 #include "converse_random.h"
 #include "converse_schedule.h"
 #include "converse_thread.h"
+#include "converse_tree.h"
+
+#include "converse_absent.h"
 
 #endif

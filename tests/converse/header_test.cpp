@@ -30,6 +30,20 @@ TEST(Converse, HeaderInCAndCxx) {
   }
 }
 
+TEST(ConverseHeader, says_which_names_are_not_there) {
+  const std::string compilers[] = {PHOTON_C_COMPILER + std::string(" -x c -std=c11"),
+                                   PHOTON_CXX_COMPILER + std::string(" -x c++ -std=c++17")};
+  for (const std::string& compiler : compilers)
+    for (const std::string call : {"CmmNew()", "CldEnqueue(0, 0, 0)"}) {
+      const CommandResult result =
+          run_command("printf '#include <converse.h>\nvoid f(void);\nvoid f(void) { " + call +
+                      "; }\n' | " + compiler + " -c -o /dev/null -I" + kConverseFolder + " - 2>&1");
+      EXPECT_NE(result.exit_status, 0) << call;
+      EXPECT_NE(result.output.find("absent from Photon's converse.h"), std::string::npos)
+          << result.output;
+    }
+}
+
 TEST(ConverseHeader, says_to_older_languages_what_it_needs) {
   for (const char* standard : {"c99", "gnu89"}) {
     const CommandResult result = compile_header(PHOTON_C_COMPILER, "c", standard, "converse.h");

@@ -68,6 +68,28 @@ static void check_memory(void) {
   for (int i = 0; i < 1001; ++i) CmiFree(shared);
 }
 
+/* Each PE but the root is the child of its parent, and of nobody else. */
+static void check_trees(void) {
+  int children[4], parents = 0, all = 0;
+  for (int pe = 0; pe < CmiNumPes(); ++pe) {
+    const int count = CmiNumSpanTreeChildren(pe);
+    all += count;
+    CmiSpanTreeChildren(pe, children);
+    for (int i = 0; i < count; ++i) {
+      expect_equal(CmiSpanTreeParent(children[i]), pe, "parent of a child");
+      parents += children[i] == CmiMyPe();
+    }
+  }
+  expect_equal(parents, CmiMyPe() == 0 ? 0 : 1, "parents");
+  expect_equal(all, CmiNumPes() - 1, "children");
+  expect_equal(CmiSpanTreeParent(0), -1, "parent of the root");
+  expect_equal(CmiNodeSpanTreeParent(0), -1, "parent of the first process");
+  expect(CmiNumNodeSpanTreeChildren(0) <= 4, "children of the first process");
+  char* const memory = (char*)CmiTmpAlloc(100);
+  fill_pattern(memory, 100, 3);
+  CmiTmpFree(memory);
+}
+
 static void start(int argc, char** argv) {
   (void)argc;
   begin_program("machine");
@@ -77,6 +99,7 @@ static void start(int argc, char** argv) {
   check_places();
   check_clocks();
   check_memory();
+  check_trees();
   finish_pe();
 }
 
