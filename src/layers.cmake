@@ -40,9 +40,12 @@ include(${PHOTON_SOURCE_ROOT}/task/layers.cmake)
 # Converse programs, on top of it.
 include(${PHOTON_SOURCE_ROOT}/converse/layers.cmake)
 
+# One-sided MPI (docs/mpi.md): of src/ it has the atomics alone, as compat/.
+include(${PHOTON_SOURCE_ROOT}/interop/mpi/layers.cmake)
+
 # The network simulator, a library of its own.
 include(${PHOTON_SOURCE_ROOT}/netsim/layers.cmake)
 
 photon_check_layers()
 photon_lend(system tools/photonrun)
-photon_check_public_only(tools examples bench interop)
+photon_check_public_only(tools examples bench interop/reconverse)
