@@ -142,6 +142,24 @@ function(photon_program_bench target)
   endif()
 endfunction()
 
+# bench/papers/*: an experiment of a paper as a program of the paper's interface, linked like a
+# user's. A script `run` beside it starts it; it is no part of what is installed.
+function(photon_paper_programs)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/papers/*/*.cpp)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    set(target paper_${name})
+    add_executable(${target} ${source})
+    set_target_properties(${target} PROPERTIES CXX_STANDARD 17 OUTPUT_NAME ${name}
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/papers)
+    target_compile_options(${target} PRIVATE -Wall -Wextra)
+    target_link_libraries(${target} PRIVATE photon_converse Threads::Threads)
+    if(PHOTON_SANITIZE)
+      target_link_libraries(${target} PRIVATE photon_flags)
+    endif()
+  endforeach()
+endfunction()
+
 macro(photon_add_programs)
   add_custom_target(programs DEPENDS photon)  # what `make demo` and `make install` need: no tests
   photon_add_folder(tools)
@@ -150,4 +168,5 @@ macro(photon_add_programs)
     photon_add_folder(examples)
   endif()
   photon_add_folder(bench)
+  photon_paper_programs()
 endmacro()
