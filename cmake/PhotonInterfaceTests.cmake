@@ -38,6 +38,21 @@ function(photon_converse_programs)
   endif()
 endfunction()
 
+# Experiments of papers (bench/papers/*/run), tiny, and what their scripts make of figures.
+function(photon_paper_tests)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR PHOTON_SANITIZE)
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME converse_zero_copy COMMAND Python3::Interpreter -B
+    ${CMAKE_CURRENT_SOURCE_DIR}/converse/zero_copy_test.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(converse_zero_copy PROPERTIES
+    TIMEOUT 120 LABELS converse RESOURCE_LOCK spinning)
+  if(TARGET photon_converse_tests)
+    add_dependencies(photon_converse_tests paper_zero_copy)
+  endif()
+endfunction()
+
 # A runtime on the backend of interop/reconverse, by the names of C++ and by those of C; and what
 # the backend takes beside Photon's own calls.
 function(photon_reconverse_programs)
