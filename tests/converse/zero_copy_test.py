@@ -43,8 +43,16 @@ class Thresholds(unittest.TestCase):
 
 
 class States(unittest.TestCase):
+    def test_a_run_has_a_state_if_it_was_the_same_before_and_after(self):
+        looks = [{'machine': {'ping_before_ns': before, 'ping_after_ns': after}}
+                 for before, after in ((60, 300), (170, 80), (240, 180))]
+        self.assertEqual(script.state_of(looks[:2]), 'near')
+        self.assertEqual(script.state_of(looks[2:]), 'far')
+        self.assertIsNone(script.state_of(looks[1:]))
+
     def test_figures_of_a_row_are_of_the_state_that_was_seen_most_often(self):
-        row = script.row_of(64, [('far', [9, 3]), ('near', [2, 1]), ('far', [8, 4]), (None, [1, 1])])
+        row = script.row_of(64, [('far', [9, 3]), ('near', [2, 1]), ('far', [8, 4]),
+                                 (None, [1, 1])])
         self.assertEqual((row['regular_us'], row['zero_copy_us'], row['state'], row['runs']),
                          (8, 3, 'far', 2))
 
@@ -61,8 +69,9 @@ class States(unittest.TestCase):
 class Tiny(unittest.TestCase):
     def run_tiny(self, folder, *options, bin_dir=BIN):
         return subprocess.run(
-            [RUN, bin_dir, '--to', '1K', '--turns', '1', '--batches', '1', '--trips', '4', '--output',
-             folder, *options], capture_output=True, text=True, check=False, timeout=100)
+            [RUN, bin_dir, '--to', '1K', '--turns', '1', '--batches', '1', '--trips', '4',
+             '--output', folder, *options],
+            capture_output=True, text=True, check=False, timeout=100)
 
     def check_way(self, rows, name, lines):
         at = next(at for at, line in enumerate(lines) if line.startswith(name + ': photonrun -n '))
@@ -109,8 +118,8 @@ class Tiny(unittest.TestCase):
             self.assertRegex(done.stdout, r'within a process  .*(x|-) +(none|\d+K?)')
 
     def test_mistakes_in_the_call_are_refused(self):
-        for options, words in ((('--from', '2G'), "'2G' is no size"), (('--ways', 'far'), 'some of'),
-                               (('--turns', '0'), 'at least 1')):
+        for options, words in ((('--from', '2G'), "'2G' is no size"),
+                               (('--ways', 'far'), 'some of'), (('--turns', '0'), 'at least 1')):
             done = self.run_tiny('.', *options)
             self.assertEqual(done.returncode, 2)
             self.assertIn(words, done.stderr)
