@@ -14,22 +14,18 @@
 [[gnu::weak]] void* allocate_by_c(long size_bytes) __asm__("CmiAlloc");
 
 namespace photon::reconverse {
-
 namespace {
 
 using comm_backend::CompHandler;
-
 constexpr std::size_t kMostEnded = 64;  // completions that one progress() runs
 constexpr int kMostNested = 8;          // completions inside each other, by calls from inside them
 
 // What this thread is inside of. In a handler photon queues sends, until it has no memory for more.
 thread_local int handlers_entered = 0;
 thread_local int completions_entered = 0;
-
 bool is_no_room(ph_status status) noexcept {
   return status == PH_AGAIN || (status == PH_ERR_MEMORY && handlers_entered != 0);
 }
-
 void run(CompHandler handler, const comm_backend::Status& status, int& entered) {
   if (handler == nullptr) return;
   ++entered;
@@ -40,7 +36,6 @@ void end(const Operation& done) { run(done.local, done.status, completions_enter
 void handle(void* user, const void* message, std::size_t size_bytes) {
   run(reinterpret_cast<CompHandler>(user), {message, size_bytes, nullptr}, handlers_entered);
 }
-
 }  // namespace
 
 Backend& backend() {
@@ -50,6 +45,8 @@ Backend& backend() {
 
 void Backend::init() {
   if (context() != nullptr) fail("init", "it was called before: call exit() first");
+  if (allocate_by_cxx == nullptr && allocate_by_c == nullptr)
+    fail("init", "the runtime has no CmiAlloc(int)");
   ph_context_destroy(std::exchange(finalized_, nullptr));
   // An id is a pointer; and handlers run in threads of the runtime alone.
   const ph_option options[] = {{"max_cid_size", "8"}, {"am", "polled"}};
@@ -235,8 +232,8 @@ void Backend::barrier() {
   ph_request request = PH_REQUEST_NONE;
   ph_coll_args args{.size = sizeof args, .kind = PH_COLL_BARRIER};
   args.request = &request;
-  ph_status status = ph_team_world(context(), &everyone);
-  check("barrier", status);
+  check("barrier", ph_team_world(context(), &everyone));
+  ph_status status = PH_OK;
   while ((status = ph_coll_begin(everyone, &args)) == PH_AGAIN) progress();
   check("barrier", status);
   while ((status = ph_test(context(), &request, nullptr)) == PH_AGAIN) progress();
@@ -280,25 +277,20 @@ void Backend::check(const char* call, ph_status status) const {
   ph_last_error(context(), &error);
   fail(call, error.status == status ? error.text : ph_status_text(status));
 }
-
 void Backend::fail(const char* call, const char* words) const {
   std::fprintf(stderr, "comm_backend: %s: node %d: %s\n", call, node_, words);
   std::abort();
 }
-
 }  // namespace photon::reconverse
 
 namespace comm_backend {
-
 using photon::reconverse::backend;
 using Kind = photon::reconverse::Operation::Kind;
-
 static ph_region region_at(const void* descriptor) {
   ph_region region{};
   if (descriptor != nullptr) std::memcpy(&region, descriptor, sizeof region);
   return region;
 }
-
 void init(char**) { backend().init(); }
 void init_mempool() {}
 void exit() { backend().exit(); }
@@ -308,25 +300,21 @@ int getMyNodeId() { return backend().node(); }
 int getNumNodes() { return backend().nodes_count(); }
 bool isRMACapable() { return true; }
 AmHandler registerAmHandler(CompHandler handler) { return backend().register_handler(handler); }
-
 void issueAm(int rank, const void* local_buf, std::size_t size, mr_t, CompHandler local,
              AmHandler remote, void* user_context) {
   const auto handler = static_cast<std::uint32_t>(remote);
   backend().issue({Kind::message, rank, handler, {}, {local_buf, size, user_context}, local});
 }
-
 void issueRget(int rank, const void* local_buf, std::size_t size, mr_t, void* remote_buf, void* rmr,
                CompHandler local, void* user_context) {
   const ph_target there{reinterpret_cast<std::uint64_t>(remote_buf), region_at(rmr).key};
   backend().issue({Kind::get, rank, 0, there, {local_buf, size, user_context}, local});
 }
-
 void issueRput(int rank, const void* local_buf, std::size_t size, mr_t, std::uintptr_t remote_disp,
                void* rmr, CompHandler local, void* user_context) {
   const ph_target there{region_at(rmr).address + remote_disp, region_at(rmr).key};
   backend().issue({Kind::put, rank, 0, there, {local_buf, size, user_context}, local});
 }
-
 bool progress() { return backend().progress(); }
 void barrier() { backend().barrier(); }
 mr_t registerMemory(void* address, std::size_t size) { return backend().expose(address, size); }
@@ -336,5 +324,4 @@ std::size_t getRMR(mr_t mr, void* descriptor, std::size_t room_bytes) {
 void deregisterMemory(mr_t mr) { backend().hide(mr); }
 void* malloc(int, int) { return nullptr; }
 void free(void*) {}
-
 }  // namespace comm_backend

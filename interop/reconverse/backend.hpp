@@ -20,7 +20,6 @@
 #include "comm_backend.h"
 
 namespace photon::reconverse {
-
 struct Operation {
   enum class Kind : std::uint8_t { message, get, put } kind;
   int node;
@@ -70,7 +69,5 @@ class Backend {
   std::map<comm_backend::mr_t, std::unique_ptr<ph_region>> regions_;
   std::mutex barrier_mutex_;
 };
-
 Backend& backend();  // never destroyed: threads may call until the process ends
-
 }  // namespace photon::reconverse
