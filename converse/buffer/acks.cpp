@@ -66,12 +66,20 @@ void run_ack(Pe& pe, NcpyOperationInfo& info, bool is_lent) noexcept {
     function(&info);
 }
 
+// Whether the done of the ack's operation has come.
+bool has_heard(Live& live, const NcpyOperationInfo& info) noexcept {
+  const bool is_source = info.ackMode == CMK_SRC_ACK;
+  const LayerInfo own = layer_of("ack", is_source ? info.srcLayerInfo : info.destLayerInfo);
+  const LayerInfo other = layer_of("ack", is_source ? info.destLayerInfo : info.srcLayerInfo);
+  return live.heard.has(other.descriptor.pe, own.dones);
+}
+
 // One that has room for its side: held, or run now.
 void take_ack(Pe& pe, NcpyOperationInfo& info) noexcept {
   const bool is_source = info.ackMode == CMK_SRC_ACK;
   const LayerInfo own = layer_of("ack", is_source ? info.srcLayerInfo : info.destLayerInfo);
   Live* live = buffers_of(pe).live.find(pe, own);
-  if (live == nullptr || !live->ends_by_itself) {
+  if (live == nullptr || has_heard(*live, info)) {
     run_ack(pe, info, true);
     return;
   }
@@ -79,7 +87,7 @@ void take_ack(Pe& pe, NcpyOperationInfo& info) noexcept {
     live->held.push_back(message_of_info(&info));
     ++pe.own_tasks;
   } catch (const std::bad_alloc&) {
-    refuse("ack", "no memory to keep it until its buffer has ended");
+    refuse("ack", "no memory to keep it until the done of its operation");
   }
 }
 
@@ -121,6 +129,10 @@ void send_other_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept {
   NcpyOperationInfo& copy = copy_info(pe, "ack", *pending.info);
   copy.ackMode = static_cast<short>(other);
   copy.refPtr = nullptr;
+  char* const layer = other == CMK_SRC_ACK ? copy.srcLayerInfo : copy.destLayerInfo;
+  LayerInfo there = layer_of("ack", layer);
+  there.dones = buffers_of(pe).over.of(pending.other);
+  std::memcpy(layer, &there, sizeof there);
   // On one PE that of the source comes first: of a get its done has come.
   if (pending.other.pe == pe.place.pe && other == CMK_SRC_ACK)
     take_ack(pe, copy);
@@ -142,6 +154,19 @@ bool run_own_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept {
 void check_ack_handler(const char* call) noexcept {
   if (ack_function() == nullptr)
     refuse(call, "nobody would get its acks: call CmiSetDirectNcpyAckHandler() before");
+}
+
+void hear_done(Pe& pe, Live& live, std::uint32_t other_pe) noexcept {
+  try {
+    live.heard.add(other_pe);
+  } catch (const std::bad_alloc&) {
+    refuse("CmiNcpyBuffer", "no memory to count the done of an operation");
+  }
+  std::erase_if(live.held, [&](ph_task_message* ack) {
+    if (!has_heard(live, *static_cast<NcpyOperationInfo*>(message_of(ack)))) return false;
+    require(pe, "ack", ph_task_send(pe.task, pe.place.pe, ack));
+    return true;
+  });
 }
 
 void run_ack_message(ph_task_pe* /*task*/, ph_task_message* message, void* user) {

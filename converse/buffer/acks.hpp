@@ -1,9 +1,9 @@
 // Acks: what the ack handler of the process gets of an operation with acks, once at each side.
 //
 //   begun here: info -- the own done --> the other side's copy is sent; the own side's ack runs
-//   a copy comes: its buffer ends with a done that has not come --> held by the buffer
-//                 else --> the ack runs
-//   held -- the buffer ends --> sent to the own PE --> the ack runs
+//   a copy comes: the done of its operation has not come (done_counts.hpp) --> held by the buffer
+//                 else, or the buffer has ended --> the ack runs
+//   held -- the done comes, or the buffer ends --> sent to the own PE --> the ack runs
 //
 // A copy is the body of a message of libphoton_task: the NcpyOperationInfo, then the LayerInfo of
 // the source and of the destination, then the ack bytes of both. It comes from a peer, so its sizes
@@ -24,6 +24,8 @@ void send_other_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept;
 bool run_own_ack(Pe& pe, const Pending& pending, ncpyAckMode side) noexcept;
 // Ends the job unless CmiSetDirectNcpyAckHandler() was called.
 void check_ack_handler(const char* call) noexcept;
+// A done of an operation that another PE has begun has come: sends what the buffer held for it.
+void hear_done(Pe& pe, Live& live, std::uint32_t other_pe) noexcept;
 // The handler of copies that come.
 void run_ack_message(ph_task_pe* task, ph_task_message* message, void* user);
 

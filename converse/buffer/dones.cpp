@@ -66,10 +66,13 @@ void run_buffer_done(ph_task_pe* /*task*/, ph_task_message* message, void* user)
   Pending* pending = nullptr;
   if (done.is_own != 0) {
     --live.own_operations;
+    buffers_of(pe).over.add(done.other);
     if (live.pending != nullptr) pending = LiveBuffers::take_pending(live, done.other);
+  } else {
+    hear_done(pe, live, done.other_pe);
   }
   if (live.ends_by_itself && live.own_operations == 0)
-    buffers_of(pe).live.end(pe, "CmiNcpyBuffer", live);
+    buffers_of(pe).live.end_if_unused(pe, "CmiNcpyBuffer", live);
   bool is_heard = false;
   if (pending == nullptr) {
     is_heard = tell(pe, telling, message);

@@ -77,7 +77,19 @@ Live& LiveBuffers::make(Pe& pe, const char* call, const BufferMaking& making,
 
 void LiveBuffers::end(Pe& pe, const char* call, Live& live) noexcept {
   require(pe, call, ph_task_buffer_free(pe.task, live.buffer));
+  take_back(pe, call, live);
+}
+
+void LiveBuffers::end_if_unused(Pe& pe, const char* call, Live& live) noexcept {
+  const ph_status status = ph_task_buffer_free(pe.task, live.buffer);
+  if (status == PH_ERR_STATE) return;  // the done of that one ends it
+  require(pe, call, status);
+  take_back(pe, call, live);
+}
+
+void LiveBuffers::take_back(Pe& pe, const char* call, Live& live) noexcept {
   live.buffer = 0;
+  live.heard.clear();
   for (ph_task_message* ack : std::exchange(live.held, {}))
     require(pe, call, ph_task_send(pe.task, pe.place.pe, ack));
   free_.push_back(live.place);

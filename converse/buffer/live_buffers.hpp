@@ -1,7 +1,8 @@
 // The buffers that this PE's objects of CmiNcpyBuffer name.
 //
 //   none -- make() --> live -- end(): deregisterMem(), or CMK_BUFFER_DEREG and the done of an
-//                              operation, when no other one that was begun here is left --> none
+//                              operation, when no other one that was begun, or issued, here is
+//                              left --> none
 //   live -- the PE ends --> none, with all of libphoton_task
 //
 // An object is plain data: its LayerInfo names a place of this table, and the buffer that the place
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "converse/base/pe.hpp"
+#include "converse/buffer/done_counts.hpp"
 
 namespace photon::converse {
 
@@ -28,7 +30,7 @@ struct LayerInfo {
   ph_task_descriptor descriptor;
   ph_task_buffer buffer;  // 0: none was made
   std::uint32_t place;
-  std::uint32_t zero;
+  std::uint32_t dones;  // in an ack: what the buffer has to have heard (done_counts.hpp); else 0
 };
 static_assert(sizeof(LayerInfo) == CMK_NOCOPY_DIRECT_BYTES);
 
@@ -50,12 +52,14 @@ struct Live {
   std::uint32_t own_operations = 0;    // begun here, and not over
   bool ends_by_itself = false;         // CMK_BUFFER_DEREG
   Pending* pending = nullptr;          // of own_operations, in the order of the calls
+  HeardCounts heard;                   // dones of operations that others have begun
   std::vector<ph_task_message*> held;  // acks of peers that came before the done of their operation
 };
 
 // These words tell a program what to do about an operation with a buffer that has ended.
 inline constexpr char kEndedWords[] =
-    "one that several operations use is CMK_BUFFER_NODEREG, until deregisterMem()";
+    "one that several operations use is CMK_BUFFER_NODEREG, until deregisterMem(); "
+    "CMK_BUFFER_DEREG, the default, ends it with the first one";
 
 // A buffer is made of these.
 struct BufferMaking {
@@ -84,6 +88,8 @@ class LiveBuffers {
   }
   // Acks that it held are sent to the own PE.
   void end(Pe& pe, const char* call, Live& live) noexcept;
+  // The same, unless an operation on it that was begun, or issued, here is not over.
+  void end_if_unused(Pe& pe, const char* call, Live& live) noexcept;
   static void describe(Pe& pe, const char* call, const Live& live, LayerInfo& info) noexcept;
 
   Pending& add_pending(const char* call, Live& live, const Pending& pending) noexcept;
@@ -93,6 +99,7 @@ class LiveBuffers {
 
  private:
   Live& take_place(const char* call) noexcept;
+  void take_back(Pe& pe, const char* call, Live& live) noexcept;
 
   std::vector<std::unique_ptr<Live>> places_;
   std::vector<std::uint32_t> free_;  // room for all places

@@ -8,6 +8,7 @@ namespace photon::converse {
 
 struct Buffers {
   LiveBuffers live;
+  OverCounts over;                // operations that were begun here
   std::uint32_t done_number = 0;  // of the handler of dones
   std::uint32_t ack_number = 0;   // of that of acks
 };

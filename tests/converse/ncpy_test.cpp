@@ -51,6 +51,22 @@ TEST(ConverseNcpy, the_calls_of_the_lower_layer_are_of_c) {
   for (const NcpyPath& path : kNcpyPaths) expect_ok(path, "lrts_c");
 }
 
+TEST(ConverseNcpy, acks_come_behind_their_own_dones) {
+  for (const NcpyPath& path : kNcpyPaths) expect_ok(path, "order_cpp");
+}
+
+// Those who come when the buffer has ended are told so; PE 0, which began nothing, never fails.
+TEST(ConverseNcpy, a_buffer_that_ends_by_itself_waits_for_what_is_issued_there) {
+  for (int round = 0; round < 5; ++round) {
+    Launched job({"-n", "4", ncpy_program("shared_cpp")});
+    job.allow(std::chrono::seconds(60));
+    const int status = job.wait();
+    EXPECT_FALSE(says(job.err, "PE 0 has aborted")) << job.err;
+    EXPECT_TRUE(status == 0 ? job.out == "ok ncpy_shared\n" : says(job.err, "has ended: one that"))
+        << job.err;
+  }
+}
+
 // More operations than there may be registrations: each gives its own back.
 TEST(Converse, EnumeratorIsNoHandler) {
   for (NcpyPath path : kNcpyPaths) {
