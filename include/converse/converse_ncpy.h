@@ -120,6 +120,7 @@ CMI_API void LrtsDeregisterMem(const void* ptr, void* info, int pe, int mode);
  * Ownership: the library has *info until the ack of the own side, which gets it back. Where
  *            ackMode names the other side alone, CMK_FREE_NCPYOPINFO has it freed by CmiFree().
  *            The other side gets a copy, as it gets done-messages of functions.
+ *            The ack finds its side in ackMode: who issues *info again sets ackMode again.
  */
 CMI_API void LrtsIssueRget(NcpyOperationInfo* info);
 CMI_API void LrtsIssueRput(NcpyOperationInfo* info);
