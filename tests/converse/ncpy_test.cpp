@@ -55,6 +55,10 @@ TEST(ConverseNcpy, acks_come_behind_their_own_dones) {
   for (const NcpyPath& path : kNcpyPaths) expect_ok(path, "order_cpp");
 }
 
+TEST(ConverseNcpy, quiescence_comes_behind_the_dones_of_all_chains) {
+  for (const NcpyPath& path : kNcpyPaths) expect_ok(path, "quiescence_cpp");
+}
+
 // Those who come when the buffer has ended are told so; PE 0, which began nothing, never fails.
 TEST(ConverseNcpy, a_buffer_that_ends_by_itself_waits_for_what_is_issued_there) {
   for (int round = 0; round < 5; ++round) {
