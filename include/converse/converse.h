@@ -167,6 +167,7 @@ CMI_API CmiCommHandle CmiAsyncVectorSend(int pe, int count, int* sizes, char** p
 #include "converse_schedule.h"
 #include "converse_thread.h"
 #include "converse_tree.h"
+#include "pup_c.h"
 
 #include "converse_absent.h"
 

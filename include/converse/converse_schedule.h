@@ -118,8 +118,17 @@ inline int CcdCallOnCondition(int condition, void (*function)(void*), void* user
 inline int CcdCallOnConditionKeep(int condition, void (*function)(void*), void* user) {
   return CcdCallOnConditionKeep(condition, CcdWithTime(function), user);
 }
+inline int CcdCallOnConditionOnPE(int condition, void (*function)(void*), void* user, int pe) {
+  return CcdCallOnConditionOnPE(condition, CcdWithTime(function), user, pe);
+}
+inline int CcdCallOnConditionKeepOnPE(int condition, void (*function)(void*), void* user, int pe) {
+  return CcdCallOnConditionKeepOnPE(condition, CcdWithTime(function), user, pe);
+}
 inline void CcdCallFnAfter(void (*function)(void*), void* user, double milliseconds) {
   CcdCallFnAfter(CcdWithTime(function), user, milliseconds);
+}
+inline void CcdCallFnAfterOnPE(void (*function)(void*), void* user, double milliseconds, int pe) {
+  CcdCallFnAfterOnPE(CcdWithTime(function), user, milliseconds, pe);
 }
 #endif
 #endif

@@ -10,11 +10,15 @@ namespace {
 
 const std::string kConverseFolder = std::string(PHOTON_SOURCE_DIR) + "/include/converse";
 
+CommandResult compile_text(const std::string& compiler, const std::string& language,
+                           const std::string& standard, const std::string& text) {
+  return run_command("echo '" + text + "' | " + compiler + " -x " + language + " -std=" + standard +
+                     " -fsyntax-only -Wall -Wextra -Werror -I" + kConverseFolder + " - 2>&1");
+}
+
 CommandResult compile_header(const std::string& compiler, const std::string& language,
                              const std::string& standard, const std::string& header) {
-  return run_command("echo '#include <" + header + ">' | " + compiler + " -x " + language +
-                     " -std=" + standard + " -fsyntax-only -Wall -Wextra -Werror -I" +
-                     kConverseFolder + " - 2>&1");
+  return compile_text(compiler, language, standard, "#include <" + header + ">");
 }
 
 TEST(Converse, HeaderInCAndCxx) {
@@ -42,6 +46,23 @@ TEST(ConverseHeader, says_which_names_are_not_there) {
       EXPECT_NE(result.output.find("absent from Photon's converse.h"), std::string::npos)
           << result.output;
     }
+}
+
+TEST(ConverseHeader, has_pup_functions_and_functions_without_a_time_by_itself) {
+  const std::string include = "#include <converse.h>\n";
+  const std::string pup = "void pup(pup_er p, void* user) { pup_int(p, (int*)user); }\n";
+  const std::string calls =
+      "static void run(void*) {}\n"
+      "void call() {\n"
+      "  CcdCallFnAfter(run, 0, 1); CcdCallFnAfterOnPE(run, 0, 1, 0);\n"
+      "  CcdCallOnCondition(16, run, 0); CcdCallOnConditionOnPE(16, run, 0, 0);\n"
+      "  CcdCallOnConditionKeep(16, run, 0); CcdCallOnConditionKeepOnPE(16, run, 0, 0);\n"
+      "}\n";
+  const CommandResult c = compile_text(PHOTON_C_COMPILER, "c", "c11", include + pup);
+  EXPECT_EQ(c.exit_status, 0) << c.output;
+  const CommandResult cxx =
+      compile_text(PHOTON_CXX_COMPILER, "c++", "c++17", include + pup + calls);
+  EXPECT_EQ(cxx.exit_status, 0) << cxx.output;
 }
 
 TEST(ConverseHeader, says_to_older_languages_what_it_needs) {
