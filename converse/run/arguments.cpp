@@ -1,4 +1,5 @@
-// The arguments of a program: each call removes from argv what it has found.
+// The arguments of a program: each call removes from argv what it has found. Which spellings are
+// taken is that of the original: integers of C ("0x10", "010" is 8) for ints, decimals for longs.
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -16,14 +17,14 @@ struct Found {
   int arguments = 0;
 };
 
-// Options of numbers may be written "+p 4", "+p4" and "+p=4".
-Found find_number(const char* call, char** argv, const char* name) noexcept {
+// Options of integers may be written "+p 4", "+p4", "+p-4" and "+p=4".
+Found find_integer(const char* call, char** argv, const char* name) noexcept {
   const std::size_t length = std::strlen(name);
   for (char** at = argv; *at != nullptr; ++at) {
     if (std::strncmp(*at, name, length) != 0) continue;
     const char* const rest = *at + length;
     if (*rest == '=') return {at, rest + 1, 1};
-    if (std::isdigit(static_cast<unsigned char>(*rest)) != 0 || *rest == '-' || *rest == '.')
+    if (std::isdigit(static_cast<unsigned char>(*rest)) != 0 || *rest == '-' || *rest == '+')
       return {at, rest, 1};
     if (*rest != '\0') continue;
     if (at[1] == nullptr) refuse(call, "the option %s needs a number behind it", name);
@@ -41,43 +42,45 @@ Found find_string(const char* call, char** argv, const char* name) noexcept {
   return {};
 }
 
-void check_number(const char* call, const char* name, const Found& found,
-                  const char* end) noexcept {
-  if (end == found.text || *end != '\0')
-    refuse(call, "the option %s needs a number, and has \"%s\"", name, found.text);
-  if (errno == ERANGE) refuse(call, "the option %s %s is out of range", name, found.text);
-}
-
-int take_long(const char* call, char** argv, const char* name, CmiInt8* value) noexcept {
-  const Found found = find_number(call, argv, name);
+// What stands behind the digits is not looked at, as scanf() does not. Base 0: as C writes numbers.
+int take_integer(const char* call, char** argv, const char* name, int base,
+                 CmiInt8* value) noexcept {
+  const Found found = find_integer(call, argv, name);
   if (found.at == nullptr) return 0;
   char* end = nullptr;
   errno = 0;
-  const long long number = std::strtoll(found.text, &end, 0);
-  check_number(call, name, found, end);
+  const long long number = std::strtoll(found.text, &end, base);
+  if (end == found.text)
+    refuse(call, "the option %s needs a number, and has \"%s\"", name, found.text);
+  if (errno == ERANGE) refuse(call, "the option %s %s is out of range", name, found.text);
   *value = number;
   CmiDeleteArgs(found.at, found.arguments);
   return 1;
 }
 
+int take_long(const char* call, char** argv, const char* name, CmiInt8* value) noexcept {
+  return take_integer(call, argv, name, 10, value);
+}
+
 int take_int(const char* call, char** argv, const char* name, int* value) noexcept {
   CmiInt8 number = 0;
-  if (take_long(call, argv, name, &number) == 0) return 0;
+  if (take_integer(call, argv, name, 0, &number) == 0) return 0;
   if (number != static_cast<int>(number))
     refuse(call, "the option %s %lld is out of range", name, static_cast<long long>(number));
   *value = static_cast<int>(number);
   return 1;
 }
 
+// Only "+ratio 0.5": a string, which is taken out even if it is no number.
 int take_double(const char* call, char** argv, const char* name, double* value) noexcept {
-  const Found found = find_number(call, argv, name);
+  const Found found = find_string(call, argv, name);
   if (found.at == nullptr) return 0;
-  char* end = nullptr;
-  errno = 0;
-  const double number = std::strtod(found.text, &end);
-  check_number(call, name, found, end);
-  *value = number;
+  const char* const text = found.text;
   CmiDeleteArgs(found.at, found.arguments);
+  char* end = nullptr;
+  const double number = std::strtod(text, &end);
+  if (end == text) return 0;
+  *value = number;
   return 1;
 }
 

@@ -1,4 +1,5 @@
 // ConverseInit(): from the arguments of a program to its PEs.
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -27,17 +28,22 @@ std::uint32_t take_pes(char** argv) noexcept {
   return static_cast<std::uint32_t>(pes);
 }
 
-// +stacksize stays in argv, where the original leaves it.
-std::uint64_t read_stack_bytes(char** argv) noexcept {
-  for (char** at = argv; *at != nullptr; ++at)
-    if (std::strcmp(*at, "+stacksize") == 0 && at[1] != nullptr) {
-      const long long bytes = std::strtoll(at[1], nullptr, 0);
-      if (bytes < PH_TASK_STACK_LEAST_BYTES)
-        refuse(kInit, "+stacksize %s: a thread needs at least %d bytes", at[1],
-               PH_TASK_STACK_LEAST_BYTES);
-      return static_cast<std::uint64_t>(bytes);
-    }
-  return 0;
+// "+stacksize 64K": bytes of a thread for which CthCreate() names none; K, M and G may stand
+// behind.
+std::uint64_t take_stack_bytes(char** argv) noexcept {
+  constexpr double kLeast = 65536;  // converse/thread has no smaller ones either
+  constexpr double kMost = double{1ULL << 36};
+  char* text = nullptr;
+  if (CmiGetArgString(argv, "+stacksize", &text) == 0) return 0;
+  double bytes = std::strtod(text, nullptr);
+  for (const char* const unit : {"Gg", "Mm", "Kk"}) {
+    if (std::strpbrk(text, unit) == nullptr) continue;
+    bytes *= *unit == 'G' ? 1ULL << 30 : *unit == 'M' ? 1ULL << 20 : 1ULL << 10;
+    break;
+  }
+  if (!(bytes > 0)) return 0;
+  if (bytes > kMost) refuse(kInit, "+stacksize %s: a thread has at most 64G", text);
+  return static_cast<std::uint64_t>(std::max(bytes, kLeast));
 }
 
 ph_context* join_job(std::uint32_t pes) {
@@ -91,16 +97,17 @@ void init(int argc, char** argv, Process& process) {
   if (argv == nullptr || argc < 0 || argv[argc] != nullptr)
     refuse(kInit, "argv has to be a list of argc arguments with a null behind them");
   const std::uint32_t pes = take_pes(argv);
+  const std::uint64_t stack_bytes = take_stack_bytes(argv);
   process.argv = CmiCopyArgs(argv);
   process.has_left.resize(pes);
-  process.began = std::chrono::steady_clock::now();
+  static_cast<void>(start_of_clock());
   process.context = join_job(pes);
   find_hosts(process);
   ph_task_config config{};
   config.size = sizeof config;
   config.context = process.context;
   config.pes = pes;
-  config.stack_bytes = read_stack_bytes(argv);
+  config.stack_bytes = stack_bytes;
   config.main = run_thread;
   config.user = &process;
   ph_task_pe* task = nullptr;

@@ -21,7 +21,6 @@ struct Process {
   CmiStartFn start = nullptr;
   bool user_schedules = false;
   bool init_returns = false;
-  std::chrono::steady_clock::time_point began;
   std::vector<std::uint32_t> host_of;  // by process: numbers from 0 on, in the order of processes
 
   std::mutex lock;
@@ -30,5 +29,8 @@ struct Process {
   std::uint32_t halted = 0;       // PEs that do nothing any more
   std::condition_variable has_halted;
 };
+
+// From when CmiWallTimer() counts: ConverseInit(), or a call before it.
+std::chrono::steady_clock::time_point start_of_clock() noexcept;
 
 }  // namespace photon::converse

@@ -44,6 +44,11 @@ double seconds_of(clockid_t clock) noexcept {
 
 }  // namespace
 
+std::chrono::steady_clock::time_point start_of_clock() noexcept {
+  static const auto start = std::chrono::steady_clock::now();
+  return start;
+}
+
 }  // namespace photon::converse
 
 int CmiPrintf(const char* format, ...) {
@@ -86,8 +91,8 @@ void CmiAssertFailed(const char* what, const char* file, int line) {
 }
 
 double CmiWallTimer(void) {
-  const std::chrono::duration<double> since =
-      std::chrono::steady_clock::now() - photon::converse::here(__func__).process->began;
+  const auto start = photon::converse::start_of_clock();  // before the clock is read
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start;
   return since.count();
 }
 

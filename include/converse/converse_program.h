@@ -31,7 +31,11 @@ CMI_API void ConverseExit(int status) __attribute__((noreturn));
 /* With or without a status: `0 + + 0` is 0. */
 #define ConverseExit(...) (ConverseExit)(0 + __VA_ARGS__ + 0)
 #endif
-/** End the job at once, on all PEs, with words. */
+/**
+ * End the job from one PE: this tells all PEs, and each ends when it next takes a message, or comes
+ * out of a barrier. A PE in a function of the program that does not return (a loop, a lock, a call
+ * that blocks) keeps its process, and with it the job. CmiAbort() waits for nobody.
+ */
 CMI_API void CmiExit(int status) __attribute__((noreturn));
 
 CMI_API int CmiMyPe(void);
@@ -56,7 +60,10 @@ CMI_API void CmiInitCPUTopology(char** argv);
 CMI_API int CmiSetCPUAffinity(int core);
 CMI_API int CmiOnCore(void);
 
-/** Seconds since ConverseInit(); of a processor; as CmiWallTimer(). */
+/**
+ * Seconds since ConverseInit(), or since the first of these calls that came before it; of a
+ * processor, by the calling thread; as the first one. Any thread may ask.
+ */
 CMI_API double CmiWallTimer(void);
 CMI_API double CmiCpuTimer(void);
 CMI_API double CmiTimer(void);
@@ -78,7 +85,12 @@ CMI_API CmiUInt8 CmiMemoryUsed(void);
 
 CMI_API int CmiGetArgc(char** argv);
 CMI_API char** CmiCopyArgs(char** argv);
-/** Each removes what it finds and returns 1; else 0. */
+/**
+ * Each removes what it finds and returns 1; else 0. Integers may be written "-n 7", "-n7", "-n-7"
+ * and "-n=7": ints as in C (010 is 8, 0x10 is 16), longs as decimals. What stands behind the digits
+ * is not looked at. A name that is the last argument, or has no digits of an integer behind it,
+ * ends the job with words; a double that cannot be read is removed, and the call returns 0.
+ */
 CMI_API int CmiGetArgString(char** argv, const char* name, char** value);
 CMI_API int CmiGetArgStringDesc(char** argv, const char* name, char** value, const char* words);
 CMI_API int CmiGetArgInt(char** argv, const char* name, int* value);

@@ -59,6 +59,22 @@ TEST(ConverseCore, no_thread_runs_behind_converse_exit) {
   }
 }
 
+TEST(ConverseCore, options_are_spelled_as_in_the_original) {
+  for (const char* bytes : {"8192", "8k", "256K", "1M", "0.001G", "none"}) {
+    const CoreJob job = run_core("argument_forms_c", 1, 2, {"+stacksize", bytes});
+    EXPECT_EQ(job.status, 0) << bytes << ": " << job.out;
+    EXPECT_TRUE(says(job.out, "ok argument_forms\n")) << job.out;
+  }
+  for (const auto& [what, words] : {std::pair{"-no-number", "has \"-number\""},
+                                    {"-nothing", "the option -n needs a number"},
+                                    {"-no-string", "the option -n needs a value"},
+                                    {"-stack", "+stacksize 99G: a thread has at most 64G"}}) {
+    const CoreJob job = run_core("argument_forms_c", 1, 1, {what, "+stacksize", "99G"});
+    EXPECT_NE(job.status, 0) << what;
+    EXPECT_TRUE(says(job.out, words)) << what << ": " << job.out;
+  }
+}
+
 TEST(ConverseCore, a_number_of_pes_that_cannot_be_is_refused_with_words) {
   for (const char* pes : {"0", "-3", "255"}) {
     const CoreJob job = run_core("hello_c", 1, 1, {"+p", pes});
