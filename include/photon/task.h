@@ -57,7 +57,7 @@ typedef void (*ph_task_handler)(ph_task_pe *pe, ph_task_message *message, void *
 typedef void (*ph_task_main)(ph_task_pe *pe, void *user);
 
 /** ph_task_config.guards. */
-enum { PH_TASK_GUARDS_ON = 0, PH_TASK_GUARDS_OFF = 1 };
+enum { PH_TASK_GUARDS_ON = 0, PH_TASK_GUARDS_OFF = 1, PH_TASK_GUARDS_MOST = 2 };
 
 /** What ph_task_start() takes. Zero what you do not use. */
 typedef struct ph_task_config {
@@ -77,7 +77,8 @@ typedef struct ph_task_config {
   void *user;              /**< Of `main`. */
   uint64_t stack_bytes;    /**< Of a thread; 0: 64 KiB; PH_TASK_STACK_LEAST_BYTES to 2^36. */
   uint32_t guards;         /**< PH_TASK_GUARDS_ON: a page below each stack that must not be touched;
-                                or PH_TASK_GUARDS_OFF. */
+                                PH_TASK_GUARDS_OFF: none; PH_TASK_GUARDS_MOST: none below stacks
+                                for whose pages vm.max_map_count has no room. */
 } ph_task_config;
 
 /** Who a PE is. */

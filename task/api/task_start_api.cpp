@@ -35,8 +35,8 @@ ph_status start(const ph_task_config* config, ph_task_pe** pe, ph_error& error) 
   if (config->stack_bytes > photon::task::kMostStackBytes)
     return refused(error,
                    "ph_task_start: stack_bytes is more than 2^36 (64 GiB), the most of a thread");
-  if (config->guards > PH_TASK_GUARDS_OFF)
-    return refused(error, "ph_task_start: guards is neither on nor off");
+  if (config->guards > PH_TASK_GUARDS_MOST)
+    return refused(error, "ph_task_start: guards is neither on, off nor most");
   try {
     Crew* crew = photon::task::start(*config, error);
     if (crew == nullptr) return error.status;

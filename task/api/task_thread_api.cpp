@@ -91,12 +91,10 @@ ph_status no_stack(Pe& pe, std::uint64_t stack_bytes) noexcept {
                    kCall, static_cast<unsigned long long>(stack_bytes));
   return pe.fail(
       PH_ERR_MEMORY,
-      "%s: no stack with a guard page: %llu of this process have one, each takes two of the %llu "
-      "mappings of vm.max_map_count, and %llu are left to the program: raise it, or set guards of "
-      "ph_task_config to PH_TASK_GUARDS_OFF",
+      "%s: no stack with a guard page: %llu of this process have one, at two mappings each of "
+      "vm.max_map_count (%llu): raise it, or take PH_TASK_GUARDS_OFF or _MOST",
       kCall, static_cast<unsigned long long>(limit->stacks()),
-      static_cast<unsigned long long>(limit->mappings()),
-      static_cast<unsigned long long>(StackLimit::kLeftMappings));
+      static_cast<unsigned long long>(limit->mappings()));
 }
 
 const char* state_text(ThreadState state) noexcept {

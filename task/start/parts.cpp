@@ -20,8 +20,8 @@ void make_parts(Crew& crew, const ph_task_config& config) {
   shared.on(Kind::exit) = take_exit;
   auto parts = std::make_shared<std::vector<std::shared_ptr<void>>>();
   parts->push_back(make_collect(crew));
-  parts->push_back(make_threads(
-      crew, {.stack_bytes = config.stack_bytes, .has_guards = config.guards == PH_TASK_GUARDS_ON}));
+  parts->push_back(
+      make_threads(crew, {.stack_bytes = config.stack_bytes, .guards = config.guards}));
   parts->push_back(make_buffers(crew));
   crew.keep(parts);
 }

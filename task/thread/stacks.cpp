@@ -25,7 +25,7 @@ Stacks::~Stacks() {
     ::munmap(slab->base, slab->size_bytes());
     delete slab;
   }
-  if (limit_ != nullptr) limit_->give(made_);
+  if (limit_ != nullptr) limit_->give(guarded_);
 }
 
 Stack* Stacks::take(std::size_t size_bytes, std::uint32_t owner) noexcept {
@@ -40,7 +40,8 @@ Stack* Stacks::take(std::size_t size_bytes, std::uint32_t owner) noexcept {
     stack = make(*size);
   if (stack == nullptr) return nullptr;
   stack->slab->owner[stack->index] = owner;
-  if (limit_ == nullptr) std::memcpy(stack->bottom - sizeof kWatched, &kWatched, sizeof kWatched);
+  if (stack->slab->guard_bytes == 0)
+    std::memcpy(stack->bottom - sizeof kWatched, &kWatched, sizeof kWatched);
   return stack;
 }
 
@@ -54,7 +55,7 @@ Stacks::Size* Stacks::size_of(std::size_t stack_bytes) noexcept {
   for (Size& size : sizes_)
     if (size.stack_bytes == stack_bytes) return &size;
   try {
-    sizes_.push_back({stack_bytes, nullptr, nullptr});
+    sizes_.push_back({.stack_bytes = stack_bytes});
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -63,46 +64,67 @@ Stacks::Size* Stacks::size_of(std::size_t stack_bytes) noexcept {
 
 // Without guards all of it may be touched at once, and neighbouring slabs become one mapping. No
 // huge pages: a thread would have two megabytes where it touches four kilobytes.
-bool Stacks::add_slab(Size& size) noexcept {
-  const std::size_t guard_bytes = limit_ != nullptr ? kPageBytes : 0;
+StackSlab* Stacks::add_slab(std::size_t stack_bytes, std::size_t guard_bytes) noexcept {
+  const bool is_guarded = guard_bytes != 0;
   auto* slab = new (std::nothrow) StackSlab{};
-  if (slab == nullptr) return false;
+  if (slab == nullptr) return nullptr;
   slab->guard_bytes = guard_bytes;
-  slab->lead_bytes = limit_ != nullptr ? 0 : kPageBytes;
-  slab->stack_bytes = size.stack_bytes;
-  slab->stacks = static_cast<std::uint32_t>(std::clamp(
-      kMostSlabBytes / size.stack_bytes, std::size_t{1}, std::size_t{StackSlab::kMostStacks}));
+  slab->lead_bytes = is_guarded ? 0 : kPageBytes;
+  slab->stack_bytes = stack_bytes;
+  slab->stacks = static_cast<std::uint32_t>(std::clamp(kMostSlabBytes / stack_bytes, std::size_t{1},
+                                                       std::size_t{StackSlab::kMostStacks}));
   const std::size_t bytes = slab->size_bytes();
-  void* base = ::mmap(nullptr, bytes, limit_ != nullptr ? PROT_NONE : PROT_READ | PROT_WRITE,
+  void* base = ::mmap(nullptr, bytes, is_guarded ? PROT_NONE : PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
     delete slab;
-    return false;
+    return nullptr;
   }
-  if (limit_ == nullptr) ::madvise(base, bytes, MADV_NOHUGEPAGE);
+  if (!is_guarded) ::madvise(base, bytes, MADV_NOHUGEPAGE);
   slab->base = static_cast<std::byte*>(base);
   slab->next = slabs_;
   slabs_ = slab;
-  size.slab = slab;
-  return true;
+  return slab;
 }
 
 Stack* Stacks::make(Size& size) noexcept {
-  if (size.slab == nullptr || size.slab->made == size.slab->stacks)
-    if (!add_slab(size)) return nullptr;
-  StackSlab& slab = *size.slab;
-  std::byte* bottom =
-      slab.base + slab.lead_bytes + slab.made * slab.stride_bytes() + slab.guard_bytes;
-  if (limit_ != nullptr) {
-    if (!limit_->take_one()) {
-      was_limited_ = true;
-      return nullptr;
-    }
-    if (::mprotect(bottom, slab.stack_bytes, PROT_READ | PROT_WRITE) != 0) {
-      limit_->give(1);
-      return nullptr;
-    }
+  if (limit_ == nullptr) return make_bare(size);
+  Stack* stack = make_guarded(size);
+  if (stack != nullptr || !was_limited_ || !goes_on_) return stack;
+  was_limited_ = false;
+  return make_bare(size);
+}
+
+Stack* Stacks::make_guarded(Size& size) noexcept {
+  if (size.slab == nullptr || size.slab->made == size.slab->stacks) {
+    StackSlab* slab = add_slab(size.stack_bytes, kPageBytes);
+    if (slab == nullptr) return nullptr;
+    size.slab = slab;
   }
+  StackSlab& slab = *size.slab;
+  if (!limit_->take_one()) {
+    was_limited_ = true;
+    return nullptr;
+  }
+  if (::mprotect(slab.next_bottom(), slab.stack_bytes, PROT_READ | PROT_WRITE) != 0) {
+    limit_->give(1);
+    return nullptr;
+  }
+  ++guarded_;
+  return make_of(slab);
+}
+
+Stack* Stacks::make_bare(Size& size) noexcept {
+  if (size.bare == nullptr || size.bare->made == size.bare->stacks) {
+    StackSlab* slab = add_slab(size.stack_bytes, 0);
+    if (slab == nullptr) return nullptr;
+    size.bare = slab;
+  }
+  return make_of(*size.bare);
+}
+
+Stack* Stacks::make_of(StackSlab& slab) noexcept {
+  std::byte* bottom = slab.next_bottom();
   const std::size_t colour = slab.made % kColours;
   std::byte* head = bottom + slab.stack_bytes - (colour + 1) * sizeof(Stack);
   ++made_;
@@ -115,7 +137,7 @@ bool Stacks::find_guard(const void* address, std::uint32_t& owner,
   for (const StackSlab* slab = slabs_; slab != nullptr; slab = slab->next) {
     const std::uintptr_t offset = at - reinterpret_cast<std::uintptr_t>(slab->base);
     if (offset >= slab->size_bytes()) continue;
-    if (offset % slab->stride_bytes() >= slab->guard_bytes) return false;
+    if (offset % slab->stride_bytes() >= slab->guard_bytes) return false;  // also of a bare one
     owner = slab->owner[offset / slab->stride_bytes()];
     stack_bytes = slab->stack_bytes;
     return offset / slab->stride_bytes() < slab->made;

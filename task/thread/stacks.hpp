@@ -12,7 +12,8 @@
 // one page has both. It stands at a different line of the page for each of 32 neighbours: else the
 // upper ends of all stacks would share a few sets of the caches.
 // Without guards a slab is one mapping; with them it is two for each stack, of which the kernel
-// allows a process so many (vm.max_map_count). StackLimit leaves some to the rest of the program.
+// allows a process so many (vm.max_map_count). StackLimit leaves some to the rest of the program;
+// beyond it there are no stacks, or stacks from slabs without guards.
 // Invariant: a stack is of its slab until the end; slabs are not given back before.
 // Owner: the PE, whose thread makes every call; StackLimit is the process's, for all its PEs.
 #pragma once
@@ -81,14 +82,19 @@ struct StackSlab {
   std::uint32_t made;                // those that have memory
   std::uint32_t owner[kMostStacks];  // whoever has the stack: a number that its taker has set
 
+  // Of the stack that is made next.
+  std::byte* next_bottom() const noexcept {
+    return base + lead_bytes + made * stride_bytes() + guard_bytes;
+  }
   std::size_t stride_bytes() const noexcept { return guard_bytes + stack_bytes; }
   std::size_t size_bytes() const noexcept { return lead_bytes + stacks * stride_bytes(); }
 };
 
 class Stacks {
  public:
-  // Null: no guards.
-  explicit Stacks(StackLimit* limit) noexcept : limit_(limit) {}
+  // Null: no guards. `goes_on`: beyond the limit there are stacks without a guard.
+  explicit Stacks(StackLimit* limit, bool goes_on = false) noexcept
+      : limit_(limit), goes_on_(goes_on) {}
   ~Stacks();
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
@@ -124,18 +130,24 @@ class Stacks {
   // Stacks of one size.
   struct Size {
     std::size_t stack_bytes;
-    Stack* free;
-    StackSlab* slab;  // the newest one; null: none
+    Stack* free = nullptr;
+    StackSlab* slab = nullptr;  // the newest one with guards; null: none
+    StackSlab* bare = nullptr;  // without
   };
 
   Size* size_of(std::size_t stack_bytes) noexcept;
-  bool add_slab(Size& size) noexcept;
+  StackSlab* add_slab(std::size_t stack_bytes, std::size_t guard_bytes) noexcept;
   Stack* make(Size& size) noexcept;
+  Stack* make_guarded(Size& size) noexcept;
+  Stack* make_bare(Size& size) noexcept;
+  Stack* make_of(StackSlab& slab) noexcept;
 
   StackLimit* limit_;
+  bool goes_on_;
   std::vector<Size> sizes_;
   StackSlab* slabs_ = nullptr;
   std::uint64_t made_ = 0;
+  std::uint64_t guarded_ = 0;  // of these
   bool was_limited_ = false;
 };
 

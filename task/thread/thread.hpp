@@ -46,6 +46,7 @@ struct alignas(kLineBytes) Thread {
   ThreadState state = ThreadState::made;
   bool is_freed = false;          // it leaves its frames
   bool has_begun = false;         // it has frames
+  bool has_guard = false;         // its stack
   bool is_prioritized = false;    // else its tokens stand where messages to the own PE do
   std::uint32_t depth = 0;        // of tasks and other calls, while it runs
   std::uint32_t awakenings = 0;   // kept for its next suspensions

@@ -11,7 +11,7 @@ namespace photon::task {
 
 struct ThreadSettings {
   std::uint64_t stack_bytes;  // 0: as usual
-  bool has_guards;
+  std::uint32_t guards;       // PH_TASK_GUARDS_ON and the like
 };
 
 // Throws bad_alloc.

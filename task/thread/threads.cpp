@@ -30,6 +30,7 @@ Thread* Threads::make(const ThreadMaking& making) {
            .target = pe_.number(),
            .source = pe_.number(),
            .wire = {.handler = 0, .target = rank, .source = rank, .kind = Kind::token, .zero = 0}},
+      .has_guard = stack->slab->guard_bytes != 0,
       .fiber = {stack->bottom, variables, run, at},
       .number = number,
       .function = making.function,

@@ -38,9 +38,9 @@ class Threads {
   // page of one for as long as the turns of several take.
   static constexpr std::size_t kAhead = 8;
 
-  // Null `limit`: stacks have no guards.
-  Threads(Pe& pe, StackLimit* limit, std::uint64_t stack_bytes)
-      : pe_(pe), limit_(limit), stack_bytes_(stack_bytes), stacks_(limit) {}
+  // Null `limit`: stacks have no guards. `goes_on`: nor have those beyond it.
+  Threads(Pe& pe, StackLimit* limit, bool goes_on, std::uint64_t stack_bytes)
+      : pe_(pe), limit_(limit), stack_bytes_(stack_bytes), stacks_(limit, goes_on) {}
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
 
@@ -175,8 +175,8 @@ class Threads {
 }
 
 // Where guards do not find it.
-inline bool has_overflowed(const StackLimit* limit, const Thread& thread) noexcept {
-  return limit == nullptr && Stacks::has_overflowed(thread.fiber.bottom());
+inline bool has_overflowed(const Thread& thread) noexcept {
+  return !thread.has_guard && Stacks::has_overflowed(thread.fiber.bottom());
 }
 
 inline void Threads::begin_turn(Thread& thread) noexcept {
@@ -194,7 +194,7 @@ inline void Threads::resume(Thread& thread) noexcept {
   begin_turn(thread);
   thread.fiber.enter(*exceptions_);
   Thread& last = *current_;
-  if (has_overflowed(limit_, last)) [[unlikely]]
+  if (has_overflowed(last)) [[unlikely]]
     die_of_overflow(last);
   --pe_.task_depth();
   current_ = outer;
@@ -203,7 +203,7 @@ inline void Threads::resume(Thread& thread) noexcept {
 }
 
 inline Thread* Threads::begin_next(const Thread& self) noexcept {
-  if (is_called_ || has_overflowed(limit_, self)) [[unlikely]]
+  if (is_called_ || has_overflowed(self)) [[unlikely]]
     return nullptr;
   Message* token = pe_.go_on([](Message& message) noexcept {
     if (chunk_of(message).mark != Mark::token) return false;

@@ -209,7 +209,7 @@ TEST(TaskThread, AStackOfTheConfigThatIsTooSmallOrTooLargeAndOtherGuardsAreRefus
         << error.text;
   }
   config.stack_bytes = 0;
-  config.guards = 2;
+  config.guards = PH_TASK_GUARDS_MOST + 1;
   EXPECT_EQ(ph_task_start(&config, &pe, &error), PH_ERR_ARGUMENT);
   EXPECT_NE(std::string(error.text).find("guards"), std::string::npos) << error.text;
 }

@@ -89,6 +89,31 @@ TEST(TaskStacks, there_are_no_more_than_the_limit_leaves_room_for) {
   EXPECT_EQ(limit.stacks(), 0u);
 }
 
+// The word below a stack watches those, and the guards of the others stay theirs.
+TEST(TaskStacks, beyond_the_limit_there_are_stacks_without_a_guard_where_that_is_asked_for) {
+  StackLimit limit(StackLimit::kLeftMappings + 2 * 3 + 1);
+  {
+    Stacks stacks(&limit, true);
+    std::vector<Stack*> taken;
+    for (std::uint32_t i = 0; i < 100; ++i) {
+      taken.push_back(stacks.take(kStackBytes, i));
+      ASSERT_NE(taken.back(), nullptr);
+      EXPECT_EQ(taken.back()->slab->guard_bytes != 0, i < 3) << i;
+      EXPECT_FALSE(stacks.was_limited());
+    }
+    EXPECT_EQ(limit.stacks(), 3u);
+    EXPECT_EQ(stacks.made(), 100u);
+    std::uint32_t owner = 0;
+    std::size_t bytes = 0;
+    for (std::uint32_t i = 0; i < 100; ++i)
+      EXPECT_EQ(stacks.find_guard(taken[i]->bottom - 1, owner, bytes), i < 3) << i;
+    std::memset(taken[50]->bottom - 1, 1, 1);
+    for (std::uint32_t i = 3; i < 100; ++i)
+      EXPECT_EQ(Stacks::has_overflowed(taken[i]->bottom), i == 50) << i;
+  }
+  EXPECT_EQ(limit.stacks(), 0u);
+}
+
 TEST(TaskStacks, the_limit_is_that_of_the_kernel) {
   EXPECT_GT(StackLimit::mappings_of_kernel(), StackLimit::kLeftMappings);
 }

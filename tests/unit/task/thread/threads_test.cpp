@@ -290,7 +290,7 @@ TEST(TaskThread, functions_of_timers_are_no_thread) {
 // Guards of 40,000 threads are more mappings than a usual kernel allows.
 TEST(TaskThread, FortyThousandOrWords) {
   const std::uint64_t wanted = photon::test::rounds(40'000, 1000);
-  for (const std::uint32_t guards : {PH_TASK_GUARDS_ON, PH_TASK_GUARDS_OFF}) {
+  for (const std::uint32_t guards : {PH_TASK_GUARDS_ON, PH_TASK_GUARDS_OFF, PH_TASK_GUARDS_MOST}) {
     TaskJob job(1, 1);
     job.settings().guards = guards;
     job.run([&](ph_task_pe* pe, const ph_task_place&) {
