@@ -108,6 +108,7 @@ void init(int argc, char** argv, Process& process) {
   config.context = process.context;
   config.pes = pes;
   config.stack_bytes = stack_bytes;
+  config.guards = PH_TASK_GUARDS_MOST;
   config.main = run_thread;
   config.user = &process;
   ph_task_pe* task = nullptr;

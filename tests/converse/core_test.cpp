@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "process/launched.hpp"
+#include "rounds.hpp"
 
 namespace photon::test {
 namespace {
@@ -73,6 +74,13 @@ TEST(ConverseCore, options_are_spelled_as_in_the_original) {
     EXPECT_NE(job.status, 0) << what;
     EXPECT_TRUE(says(job.out, words)) << what << ": " << job.out;
   }
+}
+
+TEST(ConverseCore, threads_are_made_beyond_the_mappings_of_the_kernel) {
+  const CoreJob job =
+      run_core("thread_crowd_c", 1, 1, {"-threads", std::to_string(rounds(33'000, 1000))});
+  EXPECT_EQ(job.status, 0) << job.out;
+  EXPECT_TRUE(says(job.out, "ok thread_crowd\n")) << job.out;
 }
 
 TEST(ConverseCore, a_number_of_pes_that_cannot_be_is_refused_with_words) {
