@@ -58,8 +58,8 @@ struct Live {
 
 // These words tell a program what to do about an operation with a buffer that has ended.
 inline constexpr char kEndedWords[] =
-    "one that several operations use is CMK_BUFFER_NODEREG, until deregisterMem(); "
-    "CMK_BUFFER_DEREG, the default, ends it with the first one";
+    "one that several operations use is CMK_BUFFER_NODEREG, until deregisterMem(); the default "
+    "ends with its first";
 
 // A buffer is made of these.
 struct BufferMaking {
