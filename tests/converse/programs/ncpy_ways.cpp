@@ -6,7 +6,8 @@
 
 namespace {
 
-enum Form { kFunction, kIndex, kAcks, kLayers, kForms };  // kLayers: the calls Lrts...
+// kBoth: a function and acks. kLayers: the calls Lrts...
+enum Form { kFunction, kIndex, kAcks, kBoth, kLayers, kForms };
 constexpr size_t kSizes[] = {0, 1, 4096, 300000, 5 << 20};
 constexpr int kSizesCount = sizeof kSizes / sizeof *kSizes;
 constexpr int kModes = 3;  // REG, UNREG, PREREG: of both sides
@@ -41,6 +42,7 @@ struct Side {
   char* memory = nullptr;
   CmiNcpyBuffer object;
   int dones = 0;
+  int function_dones = 0;  // of kBoth
 };
 
 struct State {
@@ -64,6 +66,10 @@ void report() {
   CmiSyncSend(0, sizeof note, &note);
 }
 
+Side& side_of(bool is_source) {
+  return is_source == case_of(state.number).is_get ? state.peer : state.own;
+}
+
 // One done or ack of this PE's side, where all bytes are what they must be.
 void hear(bool is_source, size_t moved) {
   const Case one = case_of(state.number);
@@ -72,7 +78,7 @@ void hear(bool is_source, size_t moved) {
   if (is_source) ++state.source_dones;
   if (CmiNumPes() == 1 && !is_source && state.source_dones == 0)
     CmiAbort("case %d: the destination's done came first", state.number);
-  Side& side = is_source == one.is_get ? state.peer : state.own;
+  Side& side = side_of(is_source);
   if (++side.dones != 1) CmiAbort("case %d: a side has a second done", state.number);
   for (size_t at = 0; at < one.size; ++at)
     if (side.memory[at] != byte_at(at, state.number))
@@ -81,7 +87,10 @@ void hear(bool is_source, size_t moved) {
 }
 
 int take_function(CmiNcpyDone* done) {  // whoever does not free it leaves it to the library
-  hear(done->isSource != 0, done->size);
+  if (case_of(state.number).form == kBoth)
+    ++side_of(done->isSource != 0).function_dones;
+  else
+    hear(done->isSource != 0, done->size);
   if (state.number % 4 < 2) CmiFree(done);
   return 0;
 }
@@ -106,6 +115,8 @@ void take_ack(void* user) {
     check_ack(info->srcAck, info->srcAckSize, 's');
   else
     check_ack(info->destAck, info->destAckSize, 'd');
+  if (case_of(state.number).form == kBoth && side_of(is_source).function_dones != 1)
+    CmiAbort("case %d: the ack came before its done", state.number);
   hear(is_source, info->srcSize);
   if (info->refPtr != nullptr) return free(info->refPtr);  // made by begin_layers()
   if (state.number % 4 < 2) CmiFree(info);
@@ -123,8 +134,8 @@ void make(Side& side, bool is_source) {
   }
   for (size_t at = 0; at < one.size; ++at)
     side.memory[at] = is_source ? byte_at(at, state.number) : '\0';
-  side.dones = 0;
-  if (one.form == kFunction)
+  side.dones = side.function_dones = 0;
+  if (one.form == kFunction || one.form == kBoth)
     side.object = CmiNcpyBuffer(side.memory, one.size, take_function);
   else if (one.form == kIndex)
     side.object = CmiNcpyBuffer(side.memory, one.size, state.on_done);
@@ -189,9 +200,9 @@ void begin(const CmiNcpyBuffer& peer) {
   state.is_in_call = true;
   if (one.form == kLayers)
     begin_layers(one.is_get ? peer : own, one.is_get ? own : peer);
-  else if (one.form == kAcks && one.is_get)
+  else if ((one.form == kAcks || one.form == kBoth) && one.is_get)
     own.rdmaGet(peer, kAckBytes, source_ack, destination_ack);
-  else if (one.form == kAcks)
+  else if (one.form == kAcks || one.form == kBoth)
     own.rdmaPut(peer, kAckBytes, source_ack, destination_ack);
   else if (one.is_get)
     own.get(peer);
