@@ -59,7 +59,8 @@ typedef enum ph_task_condition {
                 1, /**< Nothing has come since; before each further sleep. A PE that has a
                                function for this sleeps for at most 1 ms at a time. */
             PH_TASK_END_IDLE = 2, /**< A message has come, and is run next. */
-            PH_TASK_EACH_LOOP = 3 /**< At each look at the network: after at most 16 tasks. */
+            PH_TASK_EACH_LOOP = 3 /**< At each look at the network: after at most 16 tasks. A PE
+                               that has a function for this never sleeps: it looks again. */
     } ph_task_condition;
 
 /**

@@ -32,6 +32,7 @@ void Calls::end_idle() noexcept {
 }
 
 std::int64_t Calls::sleep_us(std::int64_t now_ns) const noexcept {
+  if (polls()) return 0;
   const std::int64_t most_us = conditions_.has(Condition::still_idle) ? kStillIdleUs : PH_FOREVER;
   if (timers_.first_ns() == Timers::kNever) return most_us;
   const std::int64_t left_ns = std::max(timers_.first_ns() - now_ns, std::int64_t{0});

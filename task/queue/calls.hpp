@@ -50,7 +50,9 @@ class Calls {
   // Nothing is left to do. True: a function was called, and may have brought something.
   bool begin_idle() noexcept;
   void end_idle() noexcept;
-  // How long a PE that is idle at that time may sleep; 0: a timer is due.
+  // Somebody wants to hear of each loop, so there is always a next one.
+  bool polls() const noexcept { return conditions_.has(Condition::each_loop); }
+  // How long a PE that is idle at that time may sleep; 0: a timer is due, or it polls.
   std::int64_t sleep_us(std::int64_t now_ns) const noexcept;
 
  private:

@@ -202,9 +202,11 @@ bool Pe::pace() noexcept {
 // Nothing is here. Whoever brings something from now on sees that this PE sleeps, or it does not
 // fall asleep (inbox.hpp, process_queue.hpp).
 void Pe::idle() noexcept {
-  for (std::uint32_t i = 0; i < spin_.looks(); ++i)
-    if (look()) return spin_.found();
-  spin_.missed();
+  if (!calls_.polls()) {
+    for (std::uint32_t i = 0; i < spin_.looks(); ++i)
+      if (look()) return spin_.found();
+    spin_.missed();
+  }
   pool_.flush();
   if (calls_.begin_idle() && (!inbox_.empty() || !priorities_.empty() || run_->is_stopped)) return;
   std::int64_t most_us = calls_.sleep_us(shared_.clock.now_ns());

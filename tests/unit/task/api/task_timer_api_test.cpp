@@ -249,6 +249,22 @@ TEST(TaskCondition, of_each_loop_is_called_at_each_look_until_it_is_cancelled) {
   });
 }
 
+TEST(TaskCondition, of_each_loop_comes_again_and_again_while_nothing_else_does) {
+  TaskJob job(1, 1);
+  job.run([](ph_task_pe* pe, const ph_task_place&) {
+    int calls = 0;
+    Due loop = [&](ph_task_pe* one) {
+      if (++calls == 1000) {
+        EXPECT_EQ(ph_task_stop(one), PH_OK);
+      }
+    };
+    ASSERT_EQ(ph_task_when(pe, PH_TASK_EACH_LOOP, run_due, &loop, nullptr), PH_OK);
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+    EXPECT_EQ(calls, 1000);
+    EXPECT_EQ(counts_of(pe).sleeps, 0u);
+  });
+}
+
 // Each PE arms the same ones, in the same order.
 TEST(TaskTimer, and_function_of_a_condition_are_not_cancelled_by_another_pe) {
   std::array<std::uint64_t, 2> timers{};

@@ -74,6 +74,10 @@ TEST(TaskCalls, an_idle_pe_sleeps_until_the_next_timer_and_never_for_too_little)
   EXPECT_EQ(calls.sleep_us(6'000'000), 0);
   calls.conditions().add(Condition::still_idle, {run_note, &none});
   EXPECT_EQ(calls.sleep_us(0), 1000);
+  EXPECT_FALSE(calls.polls());
+  calls.conditions().add(Condition::each_loop, {run_note, &none});
+  EXPECT_TRUE(calls.polls());
+  EXPECT_EQ(calls.sleep_us(0), 0) << "it does not sleep at all";
 }
 
 }  // namespace
