@@ -6,7 +6,7 @@
  *   running -- suspend --> suspended -- awaken --> ready;  running -- yield --> ready
  *   running -- join --> joining -- the other one is over --> ready
  *   made, suspended -- resume --> running, inside of that call
- *   made, ready, suspended, joining -- free --> over
+ *   made, ready, suspended, joining -- free, drop --> over
  *
  * A thread belongs to the PE that has made it and never leaves it. Threads of one PE run one at a
  * time, and one runs until it suspends, yields, joins or returns. To be ready is to have a message
@@ -122,6 +122,13 @@ PH_API ph_status ph_task_thread_join(ph_task_pe *pe, ph_task_thread thread);
  *          PH_ERR_ARGUMENT as ph_task_thread_join().
  */
 PH_API ph_status ph_task_thread_free(ph_task_pe *pe, ph_task_thread thread);
+
+/**
+ * The same without leaving its frames: no destructor runs there, and what they own stays theirs for
+ * ever. For threads whose frames no exception can leave, as those of functions that are noexcept.
+ * Status:  as ph_task_thread_free().
+ */
+PH_API ph_status ph_task_thread_drop(ph_task_pe *pe, ph_task_thread thread);
 
 /**
  * With which priority a thread of this PE is made ready, from the next time on. Null: none, as at

@@ -120,6 +120,24 @@ ph_status awaken_elsewhere(Pe& pe, const ph_task_thread& thread) noexcept {
   return pe.fail(status, "%s: the process of PE %u: %s", kCall, thread.pe, ph_status_text(status));
 }
 
+// Of this PE, and it does not run. Null: *status has been told.
+Thread* stopped(Pe& pe, const char* call, const ph_task_thread& thread,
+                ph_status& status) noexcept {
+  Thread* other = nullptr;
+  if (!is_here(pe, call)) {
+    status = PH_ERR_STATE;
+  } else if (thread.pe != pe.number()) {
+    status = foreign(pe, call, thread);
+  } else if (other = threads_of(pe).find(thread); other == nullptr) {
+    status = nobody(pe, call, thread);
+  } else if (other->state == ThreadState::running) {
+    status = pe.fail(PH_ERR_STATE, "%s: thread %u runs: it ends when its function returns", call,
+                     thread.number);
+    return nullptr;
+  }
+  return other;
+}
+
 }  // namespace
 
 ph_status ph_task_thread_create(ph_task_pe* pe, const ph_task_thread_args* args,
@@ -240,19 +258,19 @@ ph_status ph_task_thread_join(ph_task_pe* pe, ph_task_thread thread) {
 }
 
 ph_status ph_task_thread_free(ph_task_pe* pe, ph_task_thread thread) {
-  constexpr const char* kCall = "ph_task_thread_free";
   if (pe == nullptr) return PH_ERR_ARGUMENT;
-  Pe& one = of(pe);
-  if (!is_here(one, kCall)) return PH_ERR_STATE;
-  if (thread.pe != one.number()) return foreign(one, kCall, thread);
-  Threads& threads = threads_of(one);
-  Thread* other = threads.find(thread);
-  if (other == nullptr) return nobody(one, kCall, thread);
-  if (other->state == ThreadState::running)
-    return one.fail(PH_ERR_STATE, "%s: thread %u runs: it ends when its function returns", kCall,
-                    thread.number);
-  threads.free(*other);
-  return PH_OK;
+  ph_status status = PH_OK;
+  Thread* other = stopped(of(pe), "ph_task_thread_free", thread, status);
+  if (other != nullptr) threads_of(of(pe)).free(*other);
+  return status;
+}
+
+ph_status ph_task_thread_drop(ph_task_pe* pe, ph_task_thread thread) {
+  if (pe == nullptr) return PH_ERR_ARGUMENT;
+  ph_status status = PH_OK;
+  Thread* other = stopped(of(pe), "ph_task_thread_drop", thread, status);
+  if (other != nullptr) threads_of(of(pe)).free(*other, Threads::Frames::forget);
+  return status;
 }
 
 ph_status ph_task_thread_strategy(ph_task_pe* pe, ph_task_thread thread,

@@ -40,6 +40,11 @@ void Fiber::finish() noexcept {
   std::abort();  // nobody enters it again
 }
 
+void Fiber::drop() noexcept {
+  is_over_ = true;
+  if (__tsan_destroy_fiber != nullptr && sanitized_ != nullptr) __tsan_destroy_fiber(sanitized_);
+}
+
 void Fiber::begin(transfer_t came) {
   Fiber& self = *static_cast<Outside*>(came.data)->entered;
   self.arrive(came, nullptr);

@@ -67,6 +67,8 @@ class Fiber {
   // Leaves, and `next` goes on, which has left before.
   [[gnu::always_inline]] void pass(Fiber& next, ExceptionState& state) noexcept;
   [[noreturn]] void finish() noexcept;
+  // Of one that is left: it never goes on, and what is on its stack is forgotten.
+  void drop() noexcept;
   const std::byte* bottom() const noexcept { return bottom_; }
 
  private:

@@ -177,13 +177,12 @@ void Threads::bury(Thread& thread) noexcept {
   stacks_.give(stack);
 }
 
-void Threads::free(Thread& thread) noexcept {
+void Threads::free(Thread& thread, Frames frames) noexcept {
   if (thread.joined != nullptr) forget_join(thread);
   thread.is_freed = true;
-  if (thread.has_begun)
-    resume(thread);
-  else
-    end(thread);
+  if (thread.has_begun && frames == Frames::leave) return resume(thread);
+  if (thread.has_begun) thread.fiber.drop();
+  end(thread);
 }
 
 ph_status Threads::awaken_elsewhere(Pe& pe, const ph_task_thread& handle) noexcept {

@@ -87,7 +87,8 @@ class Threads {
   }
   // Of one that does not run. A token of it that is queued is stale from now on, also while the
   // thread leaves its frames.
-  void free(Thread& thread) noexcept;
+  enum class Frames : std::uint8_t { leave, forget };
+  void free(Thread& thread, Frames frames = Frames::leave) noexcept;
 
   // A token of a PE's own making for a thread of another PE; as Machine::send().
   static ph_status awaken_elsewhere(Pe& pe, const ph_task_thread& handle) noexcept;
