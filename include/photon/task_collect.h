@@ -194,6 +194,16 @@ PH_API ph_status ph_task_lock_release(ph_task_pe *pe, ph_task_lock *lock);
  */
 PH_API ph_status ph_task_quiesce(ph_task_pe *pe, uint32_t handler);
 
+/**
+ * Say that the task which runs waits for something now, or that it goes on. It calls them in pairs.
+ * Effect:    ph_task_quiesce() does not wait for it in between, as it does not for a thread that is
+ *            suspended. For handlers that have others run inside of them, by ph_task_run(), until
+ *            one of these brings what they wait for.
+ * Status:    PH_ERR_STATE: no task runs.
+ */
+PH_API ph_status ph_task_set_aside(ph_task_pe *pe);
+PH_API ph_status ph_task_take_up(ph_task_pe *pe);
+
 #ifdef __cplusplus
 }
 #endif

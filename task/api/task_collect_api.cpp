@@ -60,6 +60,11 @@ ph_status reduce(Pe& pe, const char* call, ph_task_message* message, const ph_ta
 
 Lock& of(ph_task_lock* lock) noexcept { return *reinterpret_cast<Lock*>(lock); }
 
+ph_status in_task(Pe& pe, const char* call) noexcept {
+  if (!is_here(pe, call)) return PH_ERR_STATE;
+  return pe.task_depth() != 0 ? PH_OK : pe.fail(PH_ERR_STATE, "%s: no task runs", call);
+}
+
 }  // namespace
 
 ph_status ph_task_reduce(ph_task_pe* pe, ph_task_message* message, const ph_task_reduction* args) {
@@ -188,4 +193,19 @@ ph_status ph_task_quiesce(ph_task_pe* pe, uint32_t handler) {
     }
   }
   return one.fail(PH_ERR_MEMORY, "ph_task_quiesce: no memory for the answer");
+}
+
+ph_status ph_task_set_aside(ph_task_pe* pe) {
+  if (pe == nullptr) return PH_ERR_ARGUMENT;
+  const ph_status status = in_task(of(pe), "ph_task_set_aside");
+  if (status == PH_OK) ++of(pe).balance().processed;
+  return status;
+}
+
+// Counted anew, before anything that it sends: so the sums are even only while it waits.
+ph_status ph_task_take_up(ph_task_pe* pe) {
+  if (pe == nullptr) return PH_ERR_ARGUMENT;
+  const ph_status status = in_task(of(pe), "ph_task_take_up");
+  if (status == PH_OK) ++of(pe).balance().created;
+  return status;
 }

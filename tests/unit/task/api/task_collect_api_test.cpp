@@ -162,6 +162,50 @@ TEST(TaskCollectApi, quiescence_needs_a_handler_that_is_registered) {
   });
 }
 
+// The second time shows that it was counted as often as before.
+TEST(TaskCollectApi, quiescence_does_not_wait_for_a_task_that_is_set_aside) {
+  TaskJob job(2, 2);
+  job.run([](ph_task_pe* pe, const ph_task_place& place) {
+    bool is_quiet = false;
+    int waits = 0;
+    std::uint32_t quiet_number = 0;
+    std::uint32_t wait_number = 0;
+    std::uint32_t stop_number = 0;
+    Function quiet = [&](ph_task_pe* own, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(own, message), PH_OK);
+      is_quiet = true;
+    };
+    Function wait = [&](ph_task_pe* own, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(own, message), PH_OK);
+      is_quiet = false;
+      EXPECT_EQ(ph_task_quiesce(own, quiet_number), PH_OK);
+      EXPECT_EQ(ph_task_set_aside(own), PH_OK);
+      while (!is_quiet) ASSERT_EQ(ph_task_run(own, 1, nullptr), PH_OK);
+      EXPECT_EQ(ph_task_take_up(own), PH_OK);
+      if (++waits < 2)
+        EXPECT_EQ(ph_task_send(own, 0, make(own, wait_number, 0)), PH_OK);
+      else
+        EXPECT_EQ(ph_task_broadcast(own, make(own, stop_number, 0), PH_TASK_WITH_SELF), PH_OK);
+    };
+    Function stop = [&](ph_task_pe* own, ph_task_message* message) {
+      EXPECT_EQ(ph_task_free(own, message), PH_OK);
+      EXPECT_EQ(ph_task_stop(own), PH_OK);
+    };
+    quiet_number = enroll(pe, quiet);
+    wait_number = enroll(pe, wait);
+    stop_number = enroll(pe, stop);
+    EXPECT_EQ(ph_task_set_aside(pe), PH_ERR_STATE);
+    EXPECT_EQ(ph_task_take_up(pe), PH_ERR_STATE);
+    EXPECT_EQ(words_of(pe), "ph_task_take_up: no task runs");
+    ASSERT_EQ(ph_task_agree(pe), PH_OK);
+    if (place.pe == 0) {
+      ASSERT_EQ(ph_task_send(pe, 0, make(pe, wait_number, 0)), PH_OK);
+    }
+    ASSERT_EQ(ph_task_run(pe, -1, nullptr), PH_OK);
+    EXPECT_EQ(waits, place.pe == 0 ? 2 : 0);
+  });
+}
+
 TEST(TaskCollectApi, calls_of_a_thread_that_is_no_pes_are_refused) {
   TaskJob job(1, 1);
   job.run([](ph_task_pe* pe, const ph_task_place&) {
