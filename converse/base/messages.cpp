@@ -94,7 +94,7 @@ void check_pe(const char* call, CmiInt8 pe) noexcept {
     refuse(call, "there is no PE %lld: the job has %u", static_cast<long long>(pe), pes);
 }
 
-void run_message(Pe& pe, void* message) noexcept {
+void run_message(Pe& pe, void* message) {
   Header& header = header_of(message);
   const Handler handler = handler_of(pe, header);  // which may register others
   if (header.check != 0 && handler.check != 0 && header.check != handler.check) [[unlikely]]
@@ -106,16 +106,30 @@ void run_message(Pe& pe, void* message) noexcept {
     handler.extended(message, handler.user);
 }
 
-void run_lent(Pe& pe, CmiHandler function, void* message) noexcept {
-  Lent lent{message, pe.lent};
+// The token of a thread needs no stack but that of the thread.
+void run_message_apart(Pe& pe, void* message) {
+  if (header_of(message).handler == pe.token_handler) return run_message(pe, message);
+  pe.apart(pe, {[](Pe& own, const Job& job) { run_message(own, job.argument); }, nullptr, message});
+}
+
+namespace {
+
+void call_lent(Pe& pe, const Job& job) {
+  Lent lent{job.argument, pe.lent};
   pe.lent = &lent;
-  function(message);
+  reinterpret_cast<CmiHandler>(job.function)(job.argument);
   for (Lent** one = &pe.lent; *one != nullptr; one = &(*one)->outer)
     if (*one == &lent) {
       *one = lent.outer;
       break;
     }
   if (lent.message != nullptr) require(pe, "a done", ph_task_free(pe.task, task_of(lent.message)));
+}
+
+}  // namespace
+
+void run_lent(Pe& pe, CmiHandler function, void* message) {
+  run_job(pe, {call_lent, reinterpret_cast<void (*)()>(function), message});
 }
 
 }  // namespace photon::converse

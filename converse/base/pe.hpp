@@ -45,6 +45,15 @@ struct Parts {
   void* buffers = nullptr;  // converse/buffer
 };
 
+struct Pe;
+
+// A function of the program that the library calls: `call` casts `function` to what it is.
+struct Job {
+  void (*call)(Pe& pe, const Job& job) = nullptr;
+  void (*function)() = nullptr;
+  void* argument = nullptr;
+};
+
 struct Process;  // what the PEs of a process share (converse/run/process.hpp)
 
 // A message that a function of the program has for the length of a call. It is freed behind the
@@ -64,6 +73,10 @@ struct Pe {
   std::uint32_t node_dispatch = 0;   // of those for any PE of this process
   std::uint32_t queue_dispatch = 0;  // of those in this PE's queue of priorities
   bool is_leaving = false;           // no function of the program is called any more
+  // Its own stack waits in CthSuspend(): what the library calls now has another one (apart).
+  bool waits = false;
+  std::uint32_t token_handler = 0;  // of the Converse messages that make threads run
+  void (*apart)(Pe& pe, const Job& job) = nullptr;
   // Tasks of this library itself, which the innermost run of the scheduler does not count.
   std::uint64_t own_tasks = 0;
   CrnStream random{0};
@@ -112,9 +125,27 @@ inline void forget_lent(Pe& pe, const void* message) noexcept {
   for (Lent* one = pe.lent; one != nullptr; one = one->outer)
     if (one->message == message) one->message = nullptr;
 }
+// A function of the program may wait in CthSuspend() and go on behind others. So what stands in
+// these calls around it may be left for a while, and they are not noexcept: C++ programs may catch
+// around CmiHandleMessage() what its handler throws.
+// Runs the function, by itself or apart.
+inline void run_job(Pe& pe, const Job& job) {
+  if (pe.waits) [[unlikely]]
+    pe.apart(pe, job);
+  else
+    job.call(pe, job);
+}
 // Runs the function with a message that it may keep from being freed by forget_lent().
-void run_lent(Pe& pe, CmiHandler function, void* message) noexcept;
+void run_lent(Pe& pe, CmiHandler function, void* message);
 // Runs the handler that its header names, which has the message then.
-void run_message(Pe& pe, void* message) noexcept;
+void run_message(Pe& pe, void* message);
+// The same, by itself or apart.
+void run_message_apart(Pe& pe, void* message);
+inline void take_message(Pe& pe, void* message) {
+  if (pe.waits) [[unlikely]]
+    run_message_apart(pe, message);
+  else
+    run_message(pe, message);
+}
 
 }  // namespace photon::converse

@@ -54,7 +54,7 @@ bool wants(const NcpyOperationInfo& info, ncpyAckMode side) noexcept {
   return info.ackMode == CMK_SRC_DEST_ACK || info.ackMode == side;
 }
 
-void run_ack(Pe& pe, NcpyOperationInfo& info, bool is_lent) noexcept {
+void run_ack(Pe& pe, NcpyOperationInfo& info, bool is_lent) {
   const CmiNcpyAckFn function = ack_function();
   if (function == nullptr)
     refuse("ack",
@@ -63,7 +63,10 @@ void run_ack(Pe& pe, NcpyOperationInfo& info, bool is_lent) noexcept {
   if (is_lent)
     run_lent(pe, function, &info);
   else
-    function(&info);
+    run_job(pe, {[](Pe& /*own*/, const Job& job) {
+                   reinterpret_cast<CmiNcpyAckFn>(job.function)(job.argument);
+                 },
+                 reinterpret_cast<void (*)()>(function), &info});
 }
 
 // Whether the done of the ack's operation has come.
@@ -75,7 +78,7 @@ bool has_heard(Live& live, const NcpyOperationInfo& info) noexcept {
 }
 
 // One that has room for its side: held, or run now.
-void take_ack(Pe& pe, NcpyOperationInfo& info) noexcept {
+void take_ack(Pe& pe, NcpyOperationInfo& info) {
   const bool is_source = info.ackMode == CMK_SRC_ACK;
   const LayerInfo own = layer_of("ack", is_source ? info.srcLayerInfo : info.destLayerInfo);
   Live* live = buffers_of(pe).live.find(pe, own);

@@ -28,7 +28,7 @@ struct Telling {
 };
 
 // The message is the program's, or gone. False: the program hears nothing.
-bool tell(Pe& pe, const Telling& telling, ph_task_message* message) noexcept {
+bool tell(Pe& pe, const Telling& telling, ph_task_message* message) {
   if (telling.function == nullptr && telling.handler < 0) {
     require(pe, "CmiNcpyBuffer", ph_task_free(pe.task, message));
     return false;
@@ -38,7 +38,7 @@ bool tell(Pe& pe, const Telling& telling, ph_task_message* message) noexcept {
   std::memcpy(body, &telling.done, sizeof telling.done);
   header_of(body) = {static_cast<std::uint32_t>(telling.handler), 0, 0};
   if (telling.function == nullptr) {
-    run_message(pe, body);
+    take_message(pe, body);
     return true;
   }
   header_of(body).handler = 0;

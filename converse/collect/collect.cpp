@@ -171,7 +171,10 @@ void Collect::take_structure(ph_task_pe* task, ph_task_message* message, void* u
   require(pe, "CmiReduceStruct", ph_task_free(task, message));
   if (pe.is_leaving) return;
   if (part.is_packed != 0) refuse("CmiReduceStruct", "a broken invariant: the result is packed");
-  part.functions.destination(part.data);
+  run_job(pe, {[](Pe& /*own*/, const Job& job) {
+                 reinterpret_cast<CmiHandler>(job.function)(job.argument);
+               },
+               reinterpret_cast<void (*)()>(part.functions.destination), part.data});
 }
 
 void Collect::ask_quiescence(CmiQdFn function, void* user) {
@@ -187,7 +190,10 @@ void Collect::take_quiescence(ph_task_pe* task, ph_task_message* message, void* 
   const Quiet first = asked.front();  // which may ask again
   asked.pop_front();
   if (pe.is_leaving) return;
-  first.function(first.user);
+  run_job(pe, {[](Pe& /*own*/, const Job& job) {
+                 reinterpret_cast<CmiQdFn>(job.function)(job.argument);
+               },
+               reinterpret_cast<void (*)()>(first.function), first.user});
 }
 
 void start_collect(Pe& pe) { pe.parts.collect = new Collect(pe); }

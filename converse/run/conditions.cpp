@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <new>
 #include <vector>
+
+#include "converse/base/runs.hpp"
 
 namespace photon::converse {
 
@@ -38,9 +41,16 @@ constexpr std::uint64_t kDayUs = 24 * kHourUs;
 struct Wanted {
   CcdVoidFn function;
   void* user;
-  int name;
+  std::uint64_t number;  // of the request, on this PE
   bool is_kept;
 };
+
+// What the program knows a request by: never 0, and used again after 2^31 others.
+constexpr int name_of(std::uint64_t number) noexcept {
+  return static_cast<int>((number - 1) % INT_MAX) + 1;
+}
+static_assert(name_of(1) == 1 && name_of(INT_MAX) == INT_MAX);
+static_assert(name_of(std::uint64_t{INT_MAX} + 1) == 1);
 
 struct Conditions;
 
@@ -50,11 +60,12 @@ struct Watch {
   int condition = 0;
   std::vector<Wanted> wanted;
   std::uint64_t call = 0;  // 0: libphoton_task is not asked
+  std::uint64_t loop = 0;  // the same, of one that keeps the PE from sleeping
 };
 
 struct Conditions {
   std::array<Watch, CcdUSERMAX + 1> watches;
-  int names = 0;
+  std::uint64_t requests = 0;
 };
 
 struct Later {
@@ -68,8 +79,17 @@ Conditions& conditions_of(const Pe& pe) noexcept {
 }
 
 // Programs give functions of one argument, too, and of other return types.
-[[gnu::noinline]] void call_function(CcdVoidFn function, void* user) noexcept {
+[[gnu::noinline]] void call_function(CcdVoidFn function, void* user) {
   function(user, CmiWallTimer());
+}
+
+// By the scheduler; the function may ask for the end of its runs.
+void call_by_scheduler(Pe& pe, CcdVoidFn function, void* user) {
+  run_job(pe, {[](Pe& /*own*/, const Job& job) {
+                 call_function(reinterpret_cast<CcdVoidFn>(job.function), job.argument);
+               },
+               reinterpret_cast<void (*)()>(function), user});
+  heed_ends(pe);
 }
 
 bool is_idleness(int condition, ph_task_condition& source) noexcept {
@@ -97,27 +117,34 @@ void unwatch(const char* call, Watch& watch) noexcept {
   require(pe, call,
           period_us_of(watch.condition) != 0 ? ph_task_cancel(pe.task, name)
                                              : ph_task_cancel_when(pe.task, name));
+  if (watch.loop == 0) return;
+  require(pe, call, ph_task_cancel_when(pe.task, watch.loop));
+  watch.loop = 0;
 }
 
 // Those that are wanted now, each once, whatever they ask for or cancel meanwhile.
-void raise(Watch& watch) noexcept {
+void raise(Watch& watch, bool by_scheduler) {
   Pe& pe = *watch.pe;
-  const int last = conditions_of(pe).names;
-  int name = 0;
+  const std::uint64_t last = conditions_of(pe).requests;
+  std::uint64_t number = 0;
   while (!pe.is_leaving) {
-    const auto next = std::ranges::find_if(watch.wanted, [name, last](const Wanted& one) {
-      return one.name > name && one.name <= last;
+    const auto next = std::ranges::find_if(watch.wanted, [number, last](const Wanted& one) {
+      return one.number > number && one.number <= last;
     });
     if (next == watch.wanted.end()) break;
     const Wanted one = *next;
-    name = one.name;
+    number = one.number;
     if (!one.is_kept) watch.wanted.erase(next);
-    call_function(one.function, one.user);
+    if (by_scheduler)
+      call_by_scheduler(pe, one.function, one.user);
+    else
+      call_function(one.function, one.user);
   }
   unwatch("scheduler", watch);
 }
 
-void on_condition(ph_task_pe* /*task*/, void* watch) { raise(*static_cast<Watch*>(watch)); }
+void on_condition(ph_task_pe* /*task*/, void* watch) { raise(*static_cast<Watch*>(watch), true); }
+void on_loop(ph_task_pe* /*task*/, void* /*user*/) {}
 
 void watch_for(const char* call, Watch& watch) noexcept {
   if (watch.call != 0) return;
@@ -127,6 +154,9 @@ void watch_for(const char* call, Watch& watch) noexcept {
     require(pe, call, ph_task_when(pe.task, source, on_condition, &watch, &watch.call));
   else if (const std::uint64_t period_us = period_us_of(watch.condition); period_us != 0)
     require(pe, call, ph_task_every(pe.task, period_us, on_condition, &watch, &watch.call));
+  // An idle PE is to say so again and again, and not once a sleep.
+  if (watch.condition == CcdPROCESSOR_STILL_IDLE)
+    require(pe, call, ph_task_when(pe.task, PH_TASK_EACH_LOOP, on_loop, nullptr, &watch.loop));
 }
 
 Watch& watch_of(const char* call, int condition) noexcept {
@@ -145,15 +175,16 @@ int ask_for(const char* call, int condition, const Wanted& wanted) noexcept {
   } catch (const std::bad_alloc&) {
     refuse(call, "no memory for a function of condition %d", condition);
   }
-  watch.wanted.back().name = ++conditions.names;
+  const std::uint64_t number = ++conditions.requests;
+  watch.wanted.back().number = number;
   watch_for(call, watch);
-  return conditions.names;
+  return name_of(number);
 }
 
 // A name that is over is no fault: its function has run.
 void cancel(const char* call, int condition, int name) noexcept {
   Watch& watch = watch_of(call, condition);
-  std::erase_if(watch.wanted, [name](const Wanted& one) { return one.name == name; });
+  std::erase_if(watch.wanted, [name](const Wanted& one) { return name_of(one.number) == name; });
   unwatch(call, watch);
 }
 
@@ -168,7 +199,7 @@ void on_later(ph_task_pe* /*task*/, void* user) {
   auto* const later = static_cast<Later*>(user);
   const Later one = *later;
   delete later;
-  if (!one.pe->is_leaving) call_function(one.function, one.user);
+  if (!one.pe->is_leaving) call_by_scheduler(*one.pe, one.function, one.user);
 }
 
 void call_after(const char* call, CcdVoidFn function, void* user, double milliseconds) noexcept {
@@ -225,7 +256,7 @@ void CcdCancelCallOnConditionKeep(int condition, int name) {
 }
 
 void CcdRaiseCondition(int condition) {
-  photon::converse::raise(photon::converse::watch_of(__func__, condition));
+  photon::converse::raise(photon::converse::watch_of(__func__, condition), false);
 }
 
 void CcdCallFnAfter(CcdVoidFn function, void* user, double milliseconds) {

@@ -9,11 +9,11 @@ namespace photon::converse {
 
 namespace {
 
-void run_taken(Pe& pe, ph_task_message* message) noexcept {
+void run_taken(Pe& pe, ph_task_message* message) {
   if (ph_task_size(message) < sizeof(Header)) [[unlikely]]
     refuse("scheduler", "PE %u has sent a message of %llu bytes, less than a header",
            ph_task_source(message), static_cast<unsigned long long>(ph_task_size(message)));
-  run_message(pe, message_of(message));
+  take_message(pe, message_of(message));
   heed_exits(pe);
 }
 

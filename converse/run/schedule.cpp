@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "converse/thread/threads.hpp"
+
 namespace photon::converse {
 
 void start_schedule(Pe& pe) { pe.parts.schedule = new Schedule; }
@@ -17,45 +19,40 @@ void heed_exits(Pe& pe) noexcept {
 
 namespace {
 
-// A task of the library itself is none of the `count`, so the rest of them is run behind it.
-std::uint64_t run_counted(Pe& pe, const char* call, std::int64_t count, const Run& run) noexcept {
+// A thread lets the PE itself go on, which waits in CthSuspend(), as soon as that may.
+std::uint64_t run_counted(Pe& pe, const char* call, std::int64_t count, Run& run) {
   const Schedule& schedule = schedule_of(pe);
+  const auto most = static_cast<std::uint64_t>(count);
   std::uint64_t counted = 0;
-  for (bool is_over = false; !is_over;) {
-    const std::int64_t left = count <= 0 ? count : count - static_cast<std::int64_t>(counted);
+  while (run.exits == schedule.exits) {  // they may have been told to end while it made way
+    const std::int64_t left = count <= 0 ? count : static_cast<std::int64_t>(most - counted);
     std::uint64_t ran = 0;
-    pe.own_tasks = 0;
-    require(pe, call, ph_task_run(pe.task, left, &ran));
-    counted += ran - pe.own_tasks;
-    is_over = count <= 0 || run.exits != schedule.exits || ran < static_cast<std::uint64_t>(left) ||
-              counted >= static_cast<std::uint64_t>(count);
+    counted += run_part(pe, call, run, left, ran);
+    if (run.exits != schedule.exits) break;
+    const bool has_made_way = threads_here(call).make_way();
+    if (count == 0 || (count > 0 && counted >= most)) break;
+    if (!has_made_way && (count < 0 || ran < static_cast<std::uint64_t>(left))) break;
   }
   return counted;
 }
 
-std::uint64_t run_as(Pe& pe, const char* call, std::int64_t count, std::uint64_t most) noexcept {
-  Schedule& schedule = schedule_of(pe);
-  const std::uint64_t own_tasks = pe.own_tasks;  // of the run around this one
-  Run run{schedule.innermost, schedule.exits, most};
-  schedule.innermost = &run;
+std::uint64_t run_as(Pe& pe, const char* call, std::int64_t count, std::uint64_t most) {
+  Run run{nullptr, schedule_of(pe).exits, most};
   const std::uint64_t counted = run_counted(pe, call, count, run);
-  schedule.innermost = run.outer;
-  pe.own_tasks = own_tasks;
-  if (run.outer != nullptr && run.outer->exits != schedule.exits)
-    static_cast<void>(ph_task_stop(pe.task));
+  heed_ends(pe);
   return counted;
 }
 
 }  // namespace
 
-std::uint64_t run_messages(Pe& pe, const char* call, std::int64_t count) noexcept {
+std::uint64_t run_messages(Pe& pe, const char* call, std::int64_t count) {
   return run_as(pe, call, count, 0);
 }
 
 namespace {
 
 // At most so many of those that are there.
-std::uint64_t run_those_here(Pe& pe, const char* call, std::uint64_t most) noexcept {
+std::uint64_t run_those_here(Pe& pe, const char* call, std::uint64_t most) {
   return run_as(pe, call, 0, most);
 }
 

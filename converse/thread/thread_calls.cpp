@@ -88,7 +88,7 @@ void CthFree(CthThread thread) {
 void CthExit() {
   photon::converse::Threads& threads = threads_here(__func__);
   CthThread const self = threads.self();
-  if (self == threads.of_pe()) refuse(__func__, "no thread runs: ConverseExit() ends a PE");
+  if (threads.is_for_pe(self)) refuse(__func__, "no thread runs: ConverseExit() ends a PE");
   if (self->state == photon::converse::ThreadState::running) threads.free(self);
   self->may_suspend = true;
   threads.suspend();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace photon::converse {
 
@@ -9,6 +10,7 @@ namespace {
 
 // Pages that a thread never touches cost nothing, and CmiPrintf() needs some kilobytes.
 constexpr int kLeastStackBytes = 65536;
+constexpr int kStandInBytes = 1 << 20;  // handlers may need more than threads
 
 Threads& threads_of(Pe& pe) noexcept { return *static_cast<Threads*>(pe.parts.threads); }
 
@@ -31,6 +33,8 @@ Threads::Threads(Pe& pe)
   of_pe_.threads = this;
   of_pe_.state = ThreadState::running;
   of_pe_.token = new_token(&of_pe_);
+  pe.token_handler = static_cast<std::uint32_t>(resume_index_);
+  pe.apart = [](Pe& own, const Job& job) { threads_of(own).run_apart(job); };
 }
 
 CthThreadToken* Threads::new_token(CthThread thread) {
@@ -83,12 +87,14 @@ CthThread Threads::chosen_by(CthThread thread) {
   return thread->choose != nullptr ? thread->choose() : nullptr;
 }
 
-// Runs a thread, and then whoever each of them has chosen.
+// Runs a thread, and then whoever each of them has chosen, until that is nobody or the caller.
 void Threads::run(CthThread thread) {
   CthThread const outer = running_;
-  while (thread != nullptr && thread != &of_pe_) {
+  CthThread const caller = self();
+  while (thread != nullptr && thread != &of_pe_ && thread != caller) {
     if (thread->state == ThreadState::over) refuse("CthResume", "the thread is over");
-    if (thread->state != ThreadState::waiting) {  // it runs messages, and this is one of them
+    if (thread->state == ThreadState::idle) break;  // what it should go on with has ended
+    if (thread->state != ThreadState::waiting) {    // it runs messages, and this is one of them
       ++thread->awakenings;
       return;
     }
@@ -100,11 +106,66 @@ void Threads::run(CthThread thread) {
     if (thread->has_returned)
       bury(thread);
     else if (thread->state == ThreadState::leaving)
-      leave_frames(thread);
+      drop_frames(thread);
     running_ = outer;
     thread = next;
   }
   if (thread == &of_pe_ && pe_waits_ != 0) ++of_pe_.awakenings;
+  awaken_pe();
+}
+
+// The runs inside of that wait end, the innermost one first.
+void Threads::awaken_pe() {
+  if (pe_waits_ != 0 && of_pe_.awakenings != 0 && schedule_of(pe_).innermost != around_wait_)
+    static_cast<void>(ph_task_stop(pe_.task));
+}
+
+// On the stack of a stand-in, for ever.
+void Threads::stand_in(void* user) {
+  auto& threads = *static_cast<Threads*>(user);
+  CthThread const own = threads.running_;
+  for (;;) {
+    own->job.call(threads.pe_, own->job);
+    own->state = ThreadState::idle;
+    own->next = threads.idle_;
+    threads.idle_ = own;
+    threads.stop(own, nullptr);
+  }
+}
+
+// Nothing of its job before is left but its variables. Tokens of that job are stale.
+CthThread Threads::idle_stand_in() {
+  CthThread const thread = idle_ != nullptr ? idle_ : make(stand_in, this, kStandInBytes);
+  if (thread == idle_) idle_ = thread->next;
+  if (thread->is_token_away) thread->token = new_token(thread);
+  thread->token->serialNo = thread->serial = ++serial_;
+  thread->is_stand_in = true;
+  thread->is_token_away = false;
+  thread->may_suspend = true;
+  thread->awakenings = 0;
+  thread->awaken = nullptr;
+  thread->choose = nullptr;
+  thread->next = nullptr;
+  thread->state = ThreadState::waiting;
+  return thread;
+}
+
+void Threads::run_apart(const Job& job) {
+  try {
+    CthThread const thread = idle_stand_in();
+    thread->job = job;
+    run(thread);
+  } catch (const std::bad_alloc&) {
+    refuse("CthSuspend", "no memory for a thread that runs handlers meanwhile");
+  }
+}
+
+bool Threads::make_way() {
+  CthThread const thread = self();
+  if (pe_waits_ == 0 || of_pe_.awakenings == 0 || thread == &of_pe_) return false;
+  enqueue_token(thread, {});
+  stop(thread, nullptr);
+  return true;
 }
 
 // By the running thread, which goes on when somebody runs it.
@@ -118,7 +179,10 @@ void Threads::suspend() {
   CthThread const thread = self();
   if (!thread->may_suspend)
     refuse("CthSuspend", "the thread must not suspend: CthSetSuspendable(thread, 0) says so");
-  if (thread == &of_pe_) return suspend_pe();
+  if (thread == &of_pe_) {
+    suspend_pe();
+    return heed_ends(pe_);  // of runs around it
+  }
   if (thread->awakenings != 0 && thread->state != ThreadState::leaving) {
     --thread->awakenings;
     return;
@@ -129,17 +193,26 @@ void Threads::suspend() {
 }
 
 void Threads::suspend_pe() {
+  const Schedule& schedule = schedule_of(pe_);
+  const Run* const around_wait = std::exchange(around_wait_, schedule.innermost);
   ++pe_waits_;
+  pe_.waits = true;
+  const bool is_aside = ph_task_set_aside(pe_.task) == PH_OK;  // a handler, and no other code
   while (of_pe_.awakenings == 0) {
     CthThread const next = chosen_by(&of_pe_);
     if (next == &of_pe_) break;
-    if (next != nullptr)
+    if (next != nullptr) {
       run(next);
-    else
-      require(pe_, "CthSuspend", ph_task_run(pe_.task, 1, nullptr));
+    } else {
+      Run one{nullptr, schedule.exits};
+      std::uint64_t ran = 0;
+      run_part(pe_, "CthSuspend", one, 1, ran);
+    }
   }
+  if (is_aside) require(pe_, "CthSuspend", ph_task_take_up(pe_.task));
   if (of_pe_.awakenings != 0) --of_pe_.awakenings;
-  --pe_waits_;
+  pe_.waits = --pe_waits_ != 0;
+  around_wait_ = around_wait;
 }
 
 void Threads::resume(CthThread thread) {
@@ -148,31 +221,28 @@ void Threads::resume(CthThread thread) {
   if (thread->pe != pe_.place.pe)
     refuse("CthResume", "the thread is of PE %u: CthAwaken() sends there", thread->pe);
   if (thread->state == ThreadState::over) refuse("CthResume", "the thread is over");
-  if (caller == &of_pe_)
-    run(thread);
+  if (is_for_pe(caller))
+    run(thread);  // as in a handler
   else
     stop(caller, thread);
 }
 
 void Threads::free(CthThread thread) {
-  if (thread == &of_pe_) refuse("CthFree", "it stands for the PE: ConverseExit() ends a PE");
+  if (is_for_pe(thread)) refuse("CthFree", "it stands for the PE: ConverseExit() ends a PE");
   if (thread->pe != pe_.place.pe)
     refuse("CthFree", "the thread is of PE %u: send a message there", thread->pe);
   switch (thread->state) {
     case ThreadState::running: thread->state = ThreadState::leaving; break;
-    case ThreadState::waiting: leave_frames(thread); break;
+    case ThreadState::waiting: drop_frames(thread); break;
     case ThreadState::leaving:
+    case ThreadState::idle:
     case ThreadState::over: refuse("CthFree", "the thread was freed already, or is over");
   }
 }
 
-// Destructors in its frames are the thread's.
-void Threads::leave_frames(CthThread thread) {
-  CthThread const outer = running_;
-  running_ = thread;
-  thread->state = ThreadState::leaving;
-  require(pe_, "CthFree", ph_task_thread_free(pe_.task, thread->task));
-  running_ = outer;
+// No exception could leave all frames that a program may have, so they are forgotten.
+void Threads::drop_frames(CthThread thread) {
+  require(pe_, "CthFree", ph_task_thread_drop(pe_.task, thread->task));
   bury(thread);
 }
 
@@ -192,6 +262,10 @@ void Threads::awaken(CthThread thread, const TokenOrder& order) {
     thread->awaken(thread->token, order.strategy, order.bits, order.words);
     return;
   }
+  enqueue_token(thread, order);
+}
+
+void Threads::enqueue_token(CthThread thread, const TokenOrder& order) {
   CthThreadToken* const token = thread->is_token_away ? new_token(thread) : thread->token;
   thread->is_token_away = true;
   CsdEnqueueGeneral(token, order.strategy, order.bits, order.words);
@@ -209,10 +283,9 @@ void Threads::take(CthThreadToken* token) {
     thread->is_token_away = false;
   else
     CmiFree(token);
-  if (thread == &of_pe_)
-    ++of_pe_.awakenings;
-  else
-    run(thread);
+  if (thread != &of_pe_) return run(thread);
+  ++of_pe_.awakenings;
+  awaken_pe();
 }
 
 void Threads::take_awakening(CthThreadToken* token) {

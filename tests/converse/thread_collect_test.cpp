@@ -41,8 +41,16 @@ TEST(ConverseThreads, each_awakening_by_another_pe_ends_one_suspension) {
   expect_all_done_in_both("thread_across", {{1, 1}, {1, 3}, {2, 4}});
 }
 
-TEST(ConverseThreads, destructors_run_at_their_end_and_exceptions_are_their_own) {
+TEST(ConverseThreads, frames_are_forgotten_at_their_end_and_exceptions_are_their_own) {
   for (const Pes& pes : {Pes{1, 1}, Pes{2, 2}}) expect_all_done("thread_frames_cpp", pes);
+}
+
+TEST(ConverseThreads, handlers_that_suspend_go_on_by_their_own_awakenings) {
+  expect_all_done_in_both("blocked_handlers", {{1, 1}, {1, 2}, {2, 1}, {2, 2}});
+}
+
+TEST(ConverseConditions, of_loops_and_of_idleness_keep_a_pe_from_sleeping) {
+  expect_all_done_in_both("polling_conditions", {{1, 1}, {2, 2}});
 }
 
 // With six processes the second one has one below it; with seven it has two.

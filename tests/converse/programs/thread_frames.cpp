@@ -1,5 +1,5 @@
-// Frames of threads: destructors run when a thread is ended, exceptions are each thread's own, and
-// objects in variables of threads stay where they are.
+// Frames of threads: they are forgotten when a thread is ended, whatever stands in them, exceptions
+// are each thread's own, and objects in variables of threads stay where they are.
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,9 +27,36 @@ void waits(void* user) {
   CmiAbort("a thread that was freed has run on");
 }
 
-void exits(void* user) {
+void exits(void* user) noexcept {
   const Noted noted(static_cast<Ends*>(user)->left);
-  CthExit();
+  try {
+    CthExit();
+  } catch (...) {
+    CmiAbort("CthExit() was caught");
+  }
+}
+
+CpvStaticDeclare(int, suspend_handler);
+
+void suspend_in_handler(void* message) {
+  CmiFree(message);
+  CthSuspend();
+  CmiAbort("a handler of a thread that was freed has run on");
+}
+
+void handles(void* user) {
+  const Noted noted(static_cast<Ends*>(user)->left);
+  void* message = CmiAlloc(CmiMsgHeaderSizeBytes);
+  CmiSetHandler(message, CpvAccess(suspend_handler));
+  CmiHandleMessage(message);
+}
+
+void raised(void* /*user*/, double /*time*/) { CthSuspend(); }
+
+void raises(void* user) {
+  const Noted noted(static_cast<Ends*>(user)->left);
+  CcdCallOnCondition(CcdUSER, raised, nullptr);
+  CcdRaiseCondition(CcdUSER);
 }
 
 void throws(void* user) {
@@ -47,19 +74,46 @@ void throws(void* user) {
   }
 }
 
+void throw_in_handler(void* message) {
+  CmiFree(message);
+  throw std::runtime_error("of a handler");
+}
+
+void throw_in_function(void* /*user*/, double /*time*/) { throw 17; }
+
+void expect_exceptions_through_calls() {
+  void* message = CmiAlloc(CmiMsgHeaderSizeBytes);
+  CmiSetHandler(message, CmiRegisterHandler(throw_in_handler));
+  int caught = 0;
+  try {
+    CmiHandleMessage(message);
+  } catch (const std::runtime_error&) {
+    ++caught;
+  }
+  CcdCallOnCondition(CcdUSER + 1, throw_in_function, nullptr);
+  try {
+    CcdRaiseCondition(CcdUSER + 1);
+  } catch (int) {
+    ++caught;
+  }
+  CmiAssert(caught == 2);
+}
+
 void expect_ends() {
   Ends ends;
   std::vector<CthThread> waiting;
   for (int i = 0; i < 20; ++i) {
-    waiting.push_back(CthCreate(waits, &ends, 0));
-    CthAwaken(waiting.back());
+    for (const CthVoidFn function : {waits, handles, raises}) {
+      waiting.push_back(CthCreate(function, &ends, 0));
+      CthAwaken(waiting.back());
+    }
     CthAwaken(CthCreate(exits, &ends, 0));
     CthAwaken(CthCreate(throws, &ends, 0));
   }
   for (int i = 0; i < 100; ++i) CthYield();
-  CmiAssert(ends.left == 20 && ends.caught == 200);
+  CmiAssert(ends.left == 0 && ends.caught == 200);
   for (CthThread thread : waiting) CthFree(thread);
-  CmiAssert(ends.left == 40);
+  CmiAssert(ends.left == 0);
 }
 
 CtvStaticDeclare(int, first);
@@ -86,7 +140,10 @@ void expect_addresses_that_stay() {
 
 void start(int, char**) {
   all_done_register();
+  CpvInitialize(int, suspend_handler);
+  CpvAccess(suspend_handler) = CmiRegisterHandler(suspend_in_handler);
   expect_ends();
+  expect_exceptions_through_calls();
   expect_addresses_that_stay();
   all_done_say();
 }
