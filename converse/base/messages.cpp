@@ -79,19 +79,17 @@ void* allocate(Pe& pe, const char* call, CmiInt8 size) noexcept {
   return result;
 }
 
-void check_message(const char* call, CmiInt8 size, const void* message) noexcept {
+void refuse_message(const char* call, CmiInt8 size, const void* message) noexcept {
   if (message == nullptr) refuse(call, "the message is null");
   if (size < 0)
     refuse(call, "a message of %lld bytes: a size is not negative", static_cast<long long>(size));
-  if (size < CmiMsgHeaderSizeBytes)
-    refuse(call, "a message of %lld bytes is smaller than its header of %d",
-           static_cast<long long>(size), CmiMsgHeaderSizeBytes);
+  refuse(call, "a message of %lld bytes is smaller than its header of %d",
+         static_cast<long long>(size), CmiMsgHeaderSizeBytes);
 }
 
-void check_pe(const char* call, CmiInt8 pe) noexcept {
-  const std::uint32_t pes = here(call).place.pes;
-  if (pe < 0 || pe >= pes)
-    refuse(call, "there is no PE %lld: the job has %u", static_cast<long long>(pe), pes);
+void refuse_pe(const char* call, CmiInt8 pe) noexcept {
+  refuse(call, "there is no PE %lld: the job has %u", static_cast<long long>(pe),
+         here(call).place.pes);
 }
 
 void run_message(Pe& pe, void* message) {

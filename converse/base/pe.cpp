@@ -9,19 +9,9 @@
 
 namespace photon::converse {
 
-namespace {
+constinit thread_local Pe* pe_of_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// The one variable of the thread, which ConverseInit() sets on each of them.
-thread_local Pe* pe_of_thread = nullptr;
-
-}  // namespace
-
-Pe* current() noexcept { return pe_of_thread; }
-void set_current(Pe* pe) noexcept { pe_of_thread = pe; }
-
-Pe& here(const char* call) noexcept {
-  if (pe_of_thread != nullptr) [[likely]]
-    return *pe_of_thread;
+void refuse_stranger(const char* call) noexcept {
   std::fprintf(stderr, "Converse: %s: this thread is no PE: call it from ConverseInit() on\n",
                call);
   std::abort();

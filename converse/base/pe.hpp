@@ -86,10 +86,19 @@ struct Pe {
   Parts parts;
 };
 
+// The one variable of the thread, which ConverseInit() sets on each of them. It is in the memory
+// that the thread begins with, so that each call finds it by one load.
+extern constinit thread_local Pe* pe_of_thread [[gnu::tls_model("initial-exec")]];
+
+inline Pe* current() noexcept { return pe_of_thread; }  // null: the thread is no PE
+inline void set_current(Pe* pe) noexcept { pe_of_thread = pe; }
+[[noreturn]] void refuse_stranger(const char* call) noexcept;
 // The calling thread's PE. None: the words name the call, and the process ends.
-Pe& here(const char* call) noexcept;
-Pe* current() noexcept;  // null: the thread is no PE
-void set_current(Pe* pe) noexcept;
+inline Pe& here(const char* call) noexcept {
+  if (pe_of_thread == nullptr) [[unlikely]]
+    refuse_stranger(call);
+  return *pe_of_thread;
+}
 
 // Ends the job, with the number of the PE, the call and the words on stderr. Long ones stand there
 // once whole; other processes say their beginning.
@@ -113,8 +122,16 @@ std::uint32_t enroll(Pe& pe, ph_task_handler handler) noexcept;
 // programs have other memory of CmiAlloc(); such a one is refused where it is sent.
 void* allocate(Pe& pe, const char* call, CmiInt8 size) noexcept;
 // Ends the job unless a message of that size can be sent: null, negative or too small.
-void check_message(const char* call, CmiInt8 size, const void* message) noexcept;
-void check_pe(const char* call, CmiInt8 pe) noexcept;
+[[noreturn]] void refuse_message(const char* call, CmiInt8 size, const void* message) noexcept;
+inline void check_message(const char* call, CmiInt8 size, const void* message) noexcept {
+  if (message == nullptr || size < CmiMsgHeaderSizeBytes) [[unlikely]]
+    refuse_message(call, size, message);
+}
+[[noreturn]] void refuse_pe(const char* call, CmiInt8 pe) noexcept;
+inline void check_pe(const char* call, CmiInt8 pe) noexcept {
+  if (pe < 0 || pe >= here(call).place.pes) [[unlikely]]
+    refuse_pe(call, pe);
+}
 // Writes to a header that leaves this PE which function its handler is here, if it is any.
 inline void mark_sent(const Pe& pe, Header& header) noexcept {
   header.check =
