@@ -126,6 +126,7 @@ PH_API ph_status ph_task_thread_free(ph_task_pe *pe, ph_task_thread thread);
 /**
  * The same without leaving its frames: no destructor runs there, and what they own stays theirs for
  * ever. For threads whose frames no exception can leave, as those of functions that are noexcept.
+ * It must not be inside ph_task_run().
  * Status:  as ph_task_thread_free().
  */
 PH_API ph_status ph_task_thread_drop(ph_task_pe *pe, ph_task_thread thread);
