@@ -15,8 +15,8 @@ def check(files):
     """(accepted, output) of the check on a tree with these files."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / 'cmake', Path(folder, 'cmake'))
-        for part in ('src', 'netsim', 'task', 'converse'):
-            Path(folder, part).mkdir()
+        for part in ('src', 'netsim', 'task', 'converse', 'interop/mpi'):
+            Path(folder, part).mkdir(parents=True)
             shutil.copy(ROOT / part / 'layers.cmake', Path(folder, part))
         for name, text in files.items():
             path = Path(folder, name)
@@ -80,6 +80,11 @@ class Layers(unittest.TestCase):
         self.assert_refused('converse/base/a.cpp', '"task/pool/layout.hpp"',
                             'layer converse/base may not')
 
+    def test_one_sided_mpi_has_the_atomics_alone(self):
+        self.assert_accepted('interop/mpi/lock/a.hpp', '"sync/policy.hpp"')
+        self.assert_refused('interop/mpi/lock/a.hpp', '"base/result.hpp"',
+                            'layer interop/mpi/lock may not')
+
     def test_the_network_simulator_is_a_library_of_its_own(self):
         self.assert_accepted('netsim/net/a.cpp', '"netsim/queue/event.hpp"')
         self.assert_accepted('netsim/run/a.cpp', '"netsim/nic/port.hpp"')
@@ -93,7 +98,7 @@ class Layers(unittest.TestCase):
         self.assert_refused('src/base/a.cpp', '"../sync/policy.hpp"', 'name it from src/ on')
 
     def test_programs_see_installed_headers_only(self):
-        for folder in ('tools', 'examples', 'bench'):
+        for folder in ('tools', 'examples', 'bench', 'interop/reconverse'):
             self.assert_accepted(f'{folder}/a/a.cpp', '<photon/photon.h>')
             self.assert_refused(f'{folder}/a/a.cpp', '"base/result.hpp"', 'installed headers only')
 
