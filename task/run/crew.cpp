@@ -188,14 +188,19 @@ ph_status Crew::over_processes(Pe& pe, ph_coll_args& args) noexcept {
   return status;
 }
 
+// The status is under the lock: where a program ends, PEs may come to barriers of the process and
+// of the job at once, and so one may read it while the first PE is in the next barrier of the job.
 ph_status Crew::barrier(Pe& pe) noexcept {
   if (!meet(pe)) return PH_OK;
   if (pe.rank() == 0) {
     ph_coll_args args{};
     args.kind = PH_COLL_BARRIER;
-    verdict_.status = over_processes(pe, args);
+    const ph_status status = over_processes(pe, args);
+    const std::scoped_lock lock(mutex_);
+    verdict_.status = status;
   }
   meet(pe);
+  const std::scoped_lock lock(mutex_);
   return verdict_.status;
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int pass_handler;
-static int has_left;
+CpvStaticDeclare(int, pass_handler);
+CpvStaticDeclare(int, has_left);
 CpvStaticDeclare(int, passes);
 
 static int is_last(void) { return CmiMyPe() == CmiNumPes() - 1; }
@@ -27,7 +27,7 @@ static void begin_passes(void) {
   for (i = 0; i < 8; ++i) {
     void* message = CmiAlloc(4096);
     memset(message, 0, 4096);
-    CmiSetHandler(message, pass_handler);
+    CmiSetHandler(message, CpvAccess(pass_handler));
     CmiSyncSendAndFree((CmiMyPe() + 1) % CmiNumPes(), 4096, message);
   }
 }
@@ -42,7 +42,7 @@ static void yield_for_ever(void* unused) {
   (void)unused;
   for (;;) {
     CthYield();
-    if (has_left) CmiAbort("a thread runs behind ConverseExit()");
+    if (CpvAccess(has_left)) CmiAbort("a thread runs behind ConverseExit()");
   }
 }
 
@@ -52,7 +52,7 @@ static void leave_with_threads(void) {
   if (CmiMyPe() == 0) {
     for (i = 0; i < 3; ++i) CthAwaken(CthCreate(yield_for_ever, NULL, 0));
     CsdScheduler(10);
-    has_left = 1;
+    CpvAccess(has_left) = 1;
     ConverseExit(0);
   }
   if (is_last()) CcdCallFnAfter((CcdVoidFn)end_the_job, NULL, 50);
@@ -65,9 +65,11 @@ static void vanish(void) {
 
 static void start(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "schedulers";
+  CpvInitialize(int, pass_handler);
+  CpvInitialize(int, has_left);
   CpvInitialize(int, passes);
-  CpvAccess(passes) = 0;
-  pass_handler = CmiRegisterHandler(pass_on);
+  CpvAccess(passes) = CpvAccess(has_left) = 0;
+  CpvAccess(pass_handler) = CmiRegisterHandler(pass_on);
   if (strcmp(what, "messages") == 0) {
     begin_passes();
   } else if (strcmp(what, "rounds") == 0) {
