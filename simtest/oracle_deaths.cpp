@@ -31,7 +31,8 @@ void Oracle::named(const Endpoint& at, ph_rank peer, const ph_error& error) {
     return told(at, error.rank);
   report("status", "rank " + std::to_string(at.rank) + ": a call that concerns rank " +
                        std::to_string(peer) + " said PH_ERR_PEER, but its error names rank " +
-                       std::to_string(error.rank) + ", status " + std::to_string(error.status));
+                       std::to_string(error.rank) + ", status " + std::to_string(error.status) +
+                       ": " + error.text);
 }
 
 }  // namespace photon::simtest

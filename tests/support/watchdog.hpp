@@ -1,9 +1,12 @@
 // Ends the process with a message when a test takes longer than it may: a deadlocked test that is
-// aborted leaves a core and a name, one that hangs leaves nothing.
+// aborted leaves a core and a name, one that hangs leaves nothing. The time is counted in seconds
+// in which this process could run: a virtual machine may stand still for minutes while its clock
+// goes on, and then every test would be late at once.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -37,7 +40,11 @@ class Watchdog {
  private:
   void watch(std::chrono::milliseconds deadline) {
     std::unique_lock lock(mutex_);
-    if (changed_.wait_for(lock, deadline, [this] { return done_; })) return;
+    for (auto left = deadline; left.count() > 0;) {
+      const auto slice = std::min<std::chrono::milliseconds>(left, std::chrono::seconds(1));
+      if (changed_.wait_for(lock, slice, [this] { return done_; })) return;
+      left -= slice;
+    }
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     const std::string who = describe_ ? describe_() : std::string();
     std::fprintf(stderr, "\nWATCHDOG: %s.%s is not over after %lld ms. %s\n",
