@@ -42,7 +42,8 @@ Found find_string(const char* call, char** argv, const char* name) noexcept {
   return {};
 }
 
-// What stands behind the digits is not looked at, as scanf() does not. Base 0: as C writes numbers.
+// The function ignores whatever stands behind the digits, as scanf() does. Base 0 reads numbers as
+// C writes them.
 int take_integer(const char* call, char** argv, const char* name, int base,
                  CmiInt8* value) noexcept {
   const Found found = find_integer(call, argv, name);

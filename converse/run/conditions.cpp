@@ -45,7 +45,7 @@ struct Wanted {
   bool is_kept;
 };
 
-// What the program knows a request by: never 0, and used again after 2^31 others.
+// The program knows a request by this name, which is never 0 and is used again after 2^31 others.
 constexpr int name_of(std::uint64_t number) noexcept {
   return static_cast<int>((number - 1) % INT_MAX) + 1;
 }

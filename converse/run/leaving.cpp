@@ -10,13 +10,13 @@
 
 namespace photon::converse {
 
-// What a PE tells PE 0, and what all are told.
+// A PE tells PE 0 this when it leaves, and all PEs are told this when the job is over.
 struct Word {
   std::int32_t status;
   std::uint32_t pe;  // who leaves
 };
 
-// What PE 0 knows of the end; on the others the numbers of handlers alone are used.
+// PE 0 keeps here what it knows of the end; the other PEs use the numbers of the handlers alone.
 struct Leaving {
   std::uint32_t on_leave = 0;
   std::uint32_t on_over = 0;

@@ -105,14 +105,14 @@ class Tiny(unittest.TestCase):
     def test_a_way_that_cannot_be_measured_says_why_and_the_others_are_printed(self):
         with tempfile.TemporaryDirectory() as folder:
             real = Path(BIN).resolve()
-            stub = Path(folder, 'bin/photonrun')
-            stub.parent.mkdir()
-            stub.write_text('#!/bin/sh\ncase "$*" in *CMA=off*) echo no >&2; exit 3;; esac\n'
+            wrapper = Path(folder, 'bin/photonrun')
+            wrapper.parent.mkdir()
+            wrapper.write_text('#!/bin/sh\ncase "$*" in *CMA=off*) echo no >&2; exit 3;; esac\n'
                             f'exec {real}/photonrun "$@"\n', encoding='utf-8')
-            stub.chmod(0o755)
+            wrapper.chmod(0o755)
             Path(folder, 'bin/photon-perf').symlink_to(real / 'photon-perf')
             Path(folder, 'bench').symlink_to(real.parent / 'bench')
-            done = self.run_tiny(folder, '--ways', 'process,served', bin_dir=stub.parent)
+            done = self.run_tiny(folder, '--ways', 'process,served', bin_dir=wrapper.parent)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stdout, r'FAILED: served: .* ends with 3: no')
             self.assertRegex(done.stdout, r'within a process  .*(x|-) +(none|\d+K?)')
