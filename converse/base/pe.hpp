@@ -69,6 +69,7 @@ struct Pe {
   ph_context* context = nullptr;
   Process* process = nullptr;
   ph_task_place place{};
+  char** arguments = nullptr;        // of its start function; it may move them
   std::uint32_t dispatch = 0;        // of messages that were sent to this PE
   std::uint32_t node_dispatch = 0;   // of those for any PE of this process
   std::uint32_t queue_dispatch = 0;  // of those in this PE's queue of priorities

@@ -79,6 +79,7 @@ Pe& make_pe(Process& process, ph_task_pe* task) {
 
 [[noreturn]] void run_program(Pe& pe, char** argv) {
   const Process& process = *pe.process;
+  pe.arguments = argv;
   process.start(CmiGetArgc(argv), argv);
   if (!process.user_schedules) run_messages(pe, "CsdScheduler", -1);
   leave(pe, 0);

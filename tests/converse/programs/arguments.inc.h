@@ -45,6 +45,7 @@ static void start(int argc, char** argv) {
   CmiDeleteArgs(copy + 1, 2);
   expect(strings_are(copy, 1, left + 2, 2), "copy without its first two");
   expect(strings_are(argv, 1, left, 4), "what is left when a copy is changed");
+  free(copy);
   finish_pe();
 }
 

@@ -8,6 +8,7 @@ typedef struct Alarm {
   int is_over;
 } Alarm;
 
+CpvDeclare(Alarm*, alarms);
 CpvDeclare(int, alarms_left);
 CpvDeclare(int, links);
 CpvDeclare(int, periods);
@@ -17,8 +18,10 @@ CpvDeclare(int, periodic);
 static const double kEarly = 0.0005; /* who sets an alarm read the clock a little later */
 
 static void finish_if_ready(void) {
-  if (CpvAccess(alarms_left) == 0 && CpvAccess(links) == kLinks && CpvAccess(periods) == kPeriods)
-    finish_pe();
+  if (CpvAccess(alarms_left) > 0 || CpvAccess(links) < kLinks || CpvAccess(periods) < kPeriods)
+    return;
+  free(CpvAccess(alarms));
+  finish_pe();
 }
 
 static void on_alarm(void* user) {
@@ -54,6 +57,7 @@ static void start(int argc, char** argv) {
   (void)argc;
   (void)argv;
   begin_program("timers");
+  CpvInitialize(Alarm*, alarms);
   CpvInitialize(int, alarms_left);
   CpvInitialize(int, links);
   CpvInitialize(int, periods);
@@ -62,7 +66,7 @@ static void start(int argc, char** argv) {
   CpvAccess(alarms_left) = kTimers;
   CpvAccess(links) = CpvAccess(periods) = 0;
   unsigned state = (unsigned)CmiMyPe();
-  Alarm* alarms = (Alarm*)calloc(kTimers, sizeof(Alarm));
+  Alarm* alarms = CpvAccess(alarms) = (Alarm*)calloc(kTimers, sizeof(Alarm));
   for (int i = 0; i < kTimers; ++i) {
     const int milliseconds = draw(&state, 40);
     alarms[i].due = CmiWallTimer() + milliseconds / 1000.0;
