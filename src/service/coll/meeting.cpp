@@ -12,6 +12,8 @@ namespace photon::service::coll {
 
 namespace {
 
+constexpr const char* kUntold = "there was no memory to tell it of its team";
+
 std::uint64_t hash_of(const ph_team_of_args& args) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto add = [&](std::uint64_t value) {
@@ -137,7 +139,7 @@ void Making::tell_all(Meeting& meeting) noexcept {
     try {
       tell_one(meeting, meeting.members[i].rank);
     } catch (const std::bad_alloc&) {
-      port_.cut_off(meeting.members[i].rank, "there was no memory to tell it of its team");
+      port_.cut_off(meeting.members[i].rank, kUntold);
     }
   }
   tell();
@@ -254,9 +256,20 @@ void Making::lost(Rank rank, ph_status why) noexcept {
   }
 }
 
+// Only those who have come: each member that comes has one answer, for one who has not come may still
+// be inside the making of the team before, of the same list. That one is refused when it comes.
 void Making::tell_failed(Meeting& meeting) {
   refuse_list(meeting.hash, meeting.status);
-  tell_all(meeting);
+  for (std::uint32_t i = 1; i < meeting.members.size(); ++i) {
+    const Member& member = meeting.members[i];
+    if (member.slot == kMostSlots) continue;
+    try {
+      answer_refused({meeting.hash, member.rank, meeting.number, member.slot}, meeting.status);
+    } catch (const std::bad_alloc&) {
+      port_.cut_off(member.rank, kUntold);
+    }
+  }
+  tell();
   meeting.tells = false;  // last: a turn tries again without memory
 }
 

@@ -132,5 +132,27 @@ TEST(CollMeeting, ends_for_those_who_came_before_the_first_refuses) {
   EXPECT_EQ(members[1].of(args, team), PH_ERR_DEPARTED);
 }
 
+// A member that is inside the making of one team hears nothing of the next of the same list.
+TEST(CollMeeting, fails_the_next_team_of_a_list_while_a_member_is_late_for_the_one_before) {
+  Members members;
+  const std::vector<ph_rank> ranks = {0, 1, 2};
+  const ph_team_of_args args = list_of(ranks, 0);
+  Team* team = nullptr;
+  for (const Rank rank : {1U, 2U}) EXPECT_EQ(members[rank].of(args, team), PH_TIMEOUT);
+  members.run();
+  ASSERT_EQ(members[0].of(args, team), PH_OK);
+  ASSERT_EQ(members[0].free(*team), PH_OK);
+  members.run();
+  EXPECT_EQ(members[0].of(args, team), PH_TIMEOUT);
+  members.port(0).lose(2, PH_ERR_DEPARTED);
+  members.run();
+  EXPECT_EQ(members[0].of(args, team), PH_ERR_DEPARTED);
+  ASSERT_EQ(members[1].of(args, team), PH_OK);
+  ASSERT_EQ(members[1].free(*team), PH_OK);
+  EXPECT_EQ(members[1].of(args, team), PH_TIMEOUT);
+  members.run();
+  EXPECT_EQ(members[1].of(args, team), PH_ERR_DEPARTED);
+}
+
 }  // namespace
 }  // namespace photon::test
