@@ -1,0 +1,1 @@
+#include "interop/mpi/fold/element.hpp"

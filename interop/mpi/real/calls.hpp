@@ -1,0 +1,57 @@
+// The calls of the real MPI that this library makes itself, by their names without "PMPI_".
+#pragma once
+
+#define PHOTON_MPI_REAL(X)                                                                       \
+  X(Abort)                                                                                       \
+  X(Alloc_mem)                                                                                   \
+  X(Allgather)                                                                                   \
+  X(Allreduce)                                                                                   \
+  X(Barrier)                                                                                     \
+  X(Comm_call_errhandler)                                                                        \
+  X(Comm_dup)                                                                                    \
+  X(Comm_free)                                                                                   \
+  X(Comm_group)                                                                                  \
+  X(Comm_rank)                                                                                   \
+  X(Comm_size)                                                                                   \
+  X(Error_class)                                                                                 \
+  X(Free_mem)                                                                                    \
+  X(Get_library_version)                                                                         \
+  X(Grequest_complete)                                                                           \
+  X(Grequest_start)                                                                              \
+  X(Group_compare)                                                                               \
+  X(Group_free)                                                                                  \
+  X(Group_size)                                                                                  \
+  X(Group_translate_ranks)                                                                       \
+  X(Info_create)                                                                                 \
+  X(Info_free)                                                                                   \
+  X(Info_get)                                                                                    \
+  X(Info_set)                                                                                    \
+  X(Initialized)                                                                                 \
+  X(Finalized)                                                                                   \
+  X(Iprobe)                                                                                      \
+  X(Op_create)                                                                                   \
+  X(Op_free)                                                                                     \
+  X(Pack)                                                                                        \
+  X(Pack_size)                                                                                   \
+  X(Query_thread)                                                                                \
+  X(Type_create_keyval)                                                                          \
+  X(Type_free)                                                                                   \
+  X(Type_free_keyval)                                                                            \
+  X(Type_get_attr)                                                                               \
+  X(Type_get_contents)                                                                           \
+  X(Type_get_envelope)                                                                           \
+  X(Type_get_extent)                                                                             \
+  X(Type_get_true_extent)                                                                        \
+  X(Type_set_attr)                                                                               \
+  X(Type_size)                                                                                   \
+  X(Unpack)                                                                                      \
+  X(Win_call_errhandler)                                                                         \
+  X(Win_create)                                                                                  \
+  X(Win_create_keyval)                                                                           \
+  X(Win_delete_attr)                                                                             \
+  X(Win_free)                                                                                    \
+  X(Win_free_keyval)                                                                             \
+  X(Win_get_attr)                                                                                \
+  X(Win_get_group)                                                                               \
+  X(Win_get_info)                                                                                \
+  X(Win_set_attr)
