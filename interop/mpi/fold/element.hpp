@@ -20,16 +20,16 @@ enum class Basic : std::uint8_t {
   uint64,
   float32,
   float64,
-  extended,    // long double
-  complex32,   // two floats
-  complex64,   // two doubles
+  extended,   // long double
+  complex32,  // two floats
+  complex64,  // two doubles
   complex_extended,
-  logical8,    // C's _Bool, C++'s bool
-  logical32,   // Fortran's
-  byte,        // MPI_BYTE: bitwise operations alone
-  opaque8,     // characters, MPI_PACKED: MPI_REPLACE and MPI_NO_OP alone
-  opaque32,    // wide characters
-  float_int,   // pairs, as C lays them out
+  logical8,   // C's _Bool, C++'s bool
+  logical32,  // Fortran's
+  byte,       // MPI_BYTE: bitwise operations alone
+  opaque8,    // characters, MPI_PACKED: MPI_REPLACE and MPI_NO_OP alone
+  opaque32,   // wide characters
+  float_int,  // pairs, as C lays them out
   double_int,
   long_int,
   int_int,

@@ -36,9 +36,9 @@ bool is_our_abi() noexcept;
 #ifdef OPEN_MPI
 #undef OMPI_PREDEFINED_GLOBAL
 // Looked up once at each place that names the handle.
-#define OMPI_PREDEFINED_GLOBAL(type, global)                           \
-  ([]() noexcept {                                                     \
-    static void* const found = ::photon::mpi::symbol_of(#global);      \
-    return static_cast<type>(found);                                   \
+#define OMPI_PREDEFINED_GLOBAL(type, global)                      \
+  ([]() noexcept {                                                \
+    static void* const found = ::photon::mpi::symbol_of(#global); \
+    return static_cast<type>(found);                              \
   }())
 #endif

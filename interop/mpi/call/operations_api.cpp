@@ -1,0 +1,159 @@
+// The operations, in the forms of MPI 3.
+#include "interop/mpi/call/report.hpp"
+#include "interop/mpi/call/requests.hpp"
+#include "interop/mpi/call/wrapped.hpp"
+#include "interop/mpi/window/operations.hpp"
+#include "interop/mpi/window/windows.hpp"
+
+using photon::mpi::Buffer;
+using photon::mpi::complete_request;
+using photon::mpi::next;
+using photon::mpi::Outcome;
+using photon::mpi::report;
+using photon::mpi::Spot;
+using photon::mpi::Window;
+using photon::mpi::Windows;
+
+namespace photon::mpi {
+
+namespace {
+
+// Only read by the operations that it is given to.
+void* reader(const void* memory) noexcept { return const_cast<void*>(memory); }
+
+int finish(MPI_Win win, const Outcome& outcome, MPI_Request* request) noexcept {
+  const int code = report(win, outcome);
+  return code == MPI_SUCCESS ? complete_request(request) : code;
+}
+
+}  // namespace
+
+}  // namespace photon::mpi
+
+using photon::mpi::reader;
+
+using photon::mpi::accumulate;
+using photon::mpi::compare_and_swap;
+using photon::mpi::finish;
+using photon::mpi::get;
+using photon::mpi::put;
+
+int photon_MPI_Put(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
+                   int target_count, MPI_Datatype target_type, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Put(origin, count, type, rank, at, target_count, target_type, win);
+  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
+                                                : put(*window, {reader(origin), count, type},
+                                                      {rank, at, target_count, target_type});
+  return report(win, outcome);
+}
+
+int photon_MPI_Get(void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
+                   int target_count, MPI_Datatype target_type, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Get(origin, count, type, rank, at, target_count, target_type, win);
+  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
+                                                : get(*window, {origin, count, type},
+                                                      {rank, at, target_count, target_type});
+  return report(win, outcome);
+}
+
+int photon_MPI_Accumulate(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
+                          int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Accumulate(origin, count, type, rank, at, target_count, target_type, op, win);
+  const Outcome outcome = rank == MPI_PROC_NULL
+                              ? Outcome{}
+                              : accumulate(*window, {reader(origin), count, type}, nullptr,
+                                           {rank, at, target_count, target_type}, op);
+  return report(win, outcome);
+}
+
+int photon_MPI_Get_accumulate(const void* origin, int count, MPI_Datatype type, void* result,
+                              int result_count, MPI_Datatype result_type, int rank, MPI_Aint at,
+                              int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Get_accumulate(origin, count, type, result, result_count, result_type, rank, at,
+                                 target_count, target_type, op, win);
+  const Buffer back{result, result_count, result_type};
+  const Outcome outcome = rank == MPI_PROC_NULL
+                              ? Outcome{}
+                              : accumulate(*window, {reader(origin), count, type}, &back,
+                                           {rank, at, target_count, target_type}, op);
+  return report(win, outcome);
+}
+
+int photon_MPI_Rput(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
+                    int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request* request) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Rput(origin, count, type, rank, at, target_count, target_type, win, request);
+  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
+                                                : put(*window, {reader(origin), count, type},
+                                                      {rank, at, target_count, target_type});
+  return finish(win, outcome, request);
+}
+
+int photon_MPI_Rget(void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
+                    int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request* request) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Rget(origin, count, type, rank, at, target_count, target_type, win, request);
+  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
+                                                : get(*window, {origin, count, type},
+                                                      {rank, at, target_count, target_type});
+  return finish(win, outcome, request);
+}
+
+int photon_MPI_Raccumulate(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
+                           int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                           MPI_Request* request) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Raccumulate(origin, count, type, rank, at, target_count, target_type, op, win,
+                              request);
+  const Outcome outcome = rank == MPI_PROC_NULL
+                              ? Outcome{}
+                              : accumulate(*window, {reader(origin), count, type}, nullptr,
+                                           {rank, at, target_count, target_type}, op);
+  return finish(win, outcome, request);
+}
+
+int photon_MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype type, void* result,
+                               int result_count, MPI_Datatype result_type, int rank, MPI_Aint at,
+                               int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                               MPI_Request* request) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Rget_accumulate(origin, count, type, result, result_count, result_type, rank, at,
+                                  target_count, target_type, op, win, request);
+  const Buffer back{result, result_count, result_type};
+  const Outcome outcome = rank == MPI_PROC_NULL
+                              ? Outcome{}
+                              : accumulate(*window, {reader(origin), count, type}, &back,
+                                           {rank, at, target_count, target_type}, op);
+  return finish(win, outcome, request);
+}
+
+int photon_MPI_Fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
+                            MPI_Aint at, MPI_Op op, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr) return next().Fetch_and_op(origin, result, type, rank, at, op, win);
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  const Buffer back{result, 1, type};
+  return report(win,
+                accumulate(*window, {reader(origin), 1, type}, &back, {rank, at, 1, type}, op));
+}
+
+int photon_MPI_Compare_and_swap(const void* origin, const void* compare, void* result,
+                                MPI_Datatype type, int rank, MPI_Aint at, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Compare_and_swap(origin, compare, result, type, rank, at, win);
+  if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  return report(win, compare_and_swap(*window, origin, compare, result, {rank, at, 1, type}));
+}

@@ -1,0 +1,148 @@
+// The operations with counts of MPI_Count.
+#include "interop/mpi/call/report.hpp"
+#include "interop/mpi/call/requests.hpp"
+#include "interop/mpi/call/wrapped.hpp"
+#include "interop/mpi/window/operations.hpp"
+#include "interop/mpi/window/windows.hpp"
+
+using photon::mpi::Buffer;
+using photon::mpi::complete_request;
+using photon::mpi::next;
+using photon::mpi::Outcome;
+using photon::mpi::report;
+using photon::mpi::Spot;
+using photon::mpi::Window;
+using photon::mpi::Windows;
+
+namespace photon::mpi {
+
+namespace {
+
+// Only read by the operations that it is given to.
+void* reader(const void* memory) noexcept { return const_cast<void*>(memory); }
+
+int finish(MPI_Win win, const Outcome& outcome, MPI_Request* request) noexcept {
+  const int code = report(win, outcome);
+  return code == MPI_SUCCESS ? complete_request(request) : code;
+}
+
+}  // namespace
+
+}  // namespace photon::mpi
+
+using photon::mpi::reader;
+
+using photon::mpi::accumulate;
+using photon::mpi::finish;
+using photon::mpi::get;
+using photon::mpi::put;
+
+#if MPI_VERSION >= 4
+
+int photon_MPI_Put_c(const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint at,
+                     MPI_Count target_count, MPI_Datatype target_type, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Put_c(origin, count, type, rank, at, target_count, target_type, win);
+  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
+                                                : put(*window, {reader(origin), count, type},
+                                                      {rank, at, target_count, target_type});
+  return report(win, outcome);
+}
+
+int photon_MPI_Get_c(void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint at,
+                     MPI_Count target_count, MPI_Datatype target_type, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Get_c(origin, count, type, rank, at, target_count, target_type, win);
+  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
+                                                : get(*window, {origin, count, type},
+                                                      {rank, at, target_count, target_type});
+  return report(win, outcome);
+}
+
+int photon_MPI_Accumulate_c(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
+                            MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type,
+                            MPI_Op op, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Accumulate_c(origin, count, type, rank, at, target_count, target_type, op, win);
+  const Outcome outcome = rank == MPI_PROC_NULL
+                              ? Outcome{}
+                              : accumulate(*window, {reader(origin), count, type}, nullptr,
+                                           {rank, at, target_count, target_type}, op);
+  return report(win, outcome);
+}
+
+int photon_MPI_Get_accumulate_c(const void* origin, MPI_Count count, MPI_Datatype type,
+                                void* result, MPI_Count result_count, MPI_Datatype result_type,
+                                int rank, MPI_Aint at, MPI_Count target_count,
+                                MPI_Datatype target_type, MPI_Op op, MPI_Win win) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Get_accumulate_c(origin, count, type, result, result_count, result_type, rank, at,
+                                   target_count, target_type, op, win);
+  const Buffer back{result, result_count, result_type};
+  const Outcome outcome = rank == MPI_PROC_NULL
+                              ? Outcome{}
+                              : accumulate(*window, {reader(origin), count, type}, &back,
+                                           {rank, at, target_count, target_type}, op);
+  return report(win, outcome);
+}
+
+int photon_MPI_Rput_c(const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint at,
+                      MPI_Count target_count, MPI_Datatype target_type, MPI_Win win,
+                      MPI_Request* request) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Rput_c(origin, count, type, rank, at, target_count, target_type, win, request);
+  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
+                                                : put(*window, {reader(origin), count, type},
+                                                      {rank, at, target_count, target_type});
+  return finish(win, outcome, request);
+}
+
+int photon_MPI_Rget_c(void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint at,
+                      MPI_Count target_count, MPI_Datatype target_type, MPI_Win win,
+                      MPI_Request* request) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Rget_c(origin, count, type, rank, at, target_count, target_type, win, request);
+  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
+                                                : get(*window, {origin, count, type},
+                                                      {rank, at, target_count, target_type});
+  return finish(win, outcome, request);
+}
+
+int photon_MPI_Raccumulate_c(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
+                             MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type,
+                             MPI_Op op, MPI_Win win, MPI_Request* request) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Raccumulate_c(origin, count, type, rank, at, target_count, target_type, op, win,
+                                request);
+  const Outcome outcome = rank == MPI_PROC_NULL
+                              ? Outcome{}
+                              : accumulate(*window, {reader(origin), count, type}, nullptr,
+                                           {rank, at, target_count, target_type}, op);
+  return finish(win, outcome, request);
+}
+
+int photon_MPI_Rget_accumulate_c(const void* origin, MPI_Count count, MPI_Datatype type,
+                                 void* result, MPI_Count result_count, MPI_Datatype result_type,
+                                 int rank, MPI_Aint at, MPI_Count target_count,
+                                 MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                                 MPI_Request* request) {
+  Window* const window = Windows::find(win);
+  if (window == nullptr)
+    return next().Rget_accumulate_c(origin, count, type, result, result_count, result_type, rank,
+                                    at, target_count, target_type, op, win, request);
+  const Buffer back{result, result_count, result_type};
+  const Outcome outcome = rank == MPI_PROC_NULL
+                              ? Outcome{}
+                              : accumulate(*window, {reader(origin), count, type}, &back,
+                                           {rank, at, target_count, target_type}, op);
+  return finish(win, outcome, request);
+}
+
+#endif

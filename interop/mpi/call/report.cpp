@@ -1,0 +1,49 @@
+#include "interop/mpi/call/report.hpp"
+
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+
+namespace photon::mpi {
+
+namespace {
+
+// A code for each text; the texts are literals. The class, where MPI gives none.
+int code_of(const Outcome& outcome) noexcept {
+  static std::mutex mutex;
+  static std::map<const char*, int> codes;
+  try {
+    const std::lock_guard guard(mutex);
+    const auto [at, is_new] = codes.try_emplace(outcome.words, outcome.error_class);
+    int code = 0;
+    if (!is_new || real().Add_error_code == nullptr ||
+        real().Add_error_code(outcome.error_class, &code) != MPI_SUCCESS)
+      return at->second;
+    std::string text = "photon: ";
+    text += outcome.words;
+    real().Add_error_string(code, text.c_str());
+    at->second = code;
+    return code;
+  } catch (const std::bad_alloc&) {
+    return outcome.error_class;
+  }
+}
+
+}  // namespace
+
+int report(MPI_Win win, const Outcome& outcome) noexcept {
+  if (outcome.is_good()) [[likely]]
+    return MPI_SUCCESS;
+  const int code = code_of(outcome);
+  real().Win_call_errhandler(win, code);
+  return code;
+}
+
+Outcome check_member(const Window& window, int rank) noexcept {
+  if (rank >= 0 && static_cast<std::uint32_t>(rank) < window.size()) [[likely]]
+    return {};
+  return {MPI_ERR_RANK, "no member of the window has that rank"};
+}
+
+}  // namespace photon::mpi

@@ -1,0 +1,16 @@
+// How a call on a window of ours ends: its outcome, by the error handler of the window.
+// Owner: none. Threads: any.
+#pragma once
+
+#include "interop/mpi/window/window.hpp"
+
+namespace photon::mpi {
+
+// MPI_SUCCESS, or a code of that class whose text is the outcome's words. The handler of the window
+// has been called with it then.
+int report(MPI_Win win, const Outcome& outcome) noexcept;
+
+// Whether a rank names a member of the window. MPI_PROC_NULL does not; the caller looks for it.
+Outcome check_member(const Window& window, int rank) noexcept;
+
+}  // namespace photon::mpi

@@ -1,0 +1,70 @@
+// The control block of a member of a window (docs/mpi.md, "The control block"): words in its memory
+// by which the members of its host lock, count and wake each other.
+//
+//   Head | window slots | accumulate slots | pairs          the last three: one a member
+//
+// Invariants: the memory was zero at first, and zero is every word's first value. Who writes which
+// word stands in the table of docs/mpi.md. Owner: the member whose memory it is; a Board is another
+// process's view of it. Threads: as RankLock says of the locks; the counts as their callers say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "interop/mpi/lock/rank_lock.hpp"
+#include "sync/policy.hpp"
+#include "sync/shared_bell.hpp"
+#include "sync/shared_count.hpp"
+
+namespace photon::mpi {
+
+using Policy = sync::HardwarePolicy;
+using Lock = RankLock<Policy>;
+using Bell = sync::SharedBell<Policy>;
+using SharedCount = sync::SharedCount<Policy>;
+
+// Between the owner of the block and one other member.
+struct Pair {
+  SharedCount posts;      // of that member, to the owner as an origin
+  SharedCount completes;  // of that member as an origin, to the owner as a target
+};
+
+class Board {
+ public:
+  static constexpr std::size_t kRounds = 32;  // of a barrier: the members' number has so many bits
+
+  static constexpr std::size_t bytes_of(std::uint32_t members) noexcept {
+    return sizeof(Head) + members * (2 * sizeof(LockSlot<Policy>) + sizeof(Pair));
+  }
+
+  // `memory` has bytes_of(members), at a multiple of 64. `self` is the member that looks at it.
+  Board(void* memory, std::uint32_t members, std::uint32_t self) noexcept
+      : head_(static_cast<Head*>(memory)),
+        slots_(reinterpret_cast<LockSlot<Policy>*>(head_ + 1)),
+        pairs_(reinterpret_cast<Pair*>(slots_ + 2 * std::size_t{members})),
+        members_(members),
+        self_(self) {}
+
+  Lock window_lock() const noexcept { return {head_->window, {slots_, members_}, self_}; }
+  Lock sum_lock() const noexcept { return {head_->sum, {slots_ + members_, members_}, self_}; }
+  Bell& bell() const noexcept { return head_->bell; }
+  SharedCount& round(std::size_t number) const noexcept { return head_->rounds[number]; }
+  Pair& pair(std::uint32_t member) const noexcept { return pairs_[member]; }
+
+ private:
+  struct Head {
+    LockWords<Policy> window;
+    LockWords<Policy> sum;
+    Bell bell;
+    SharedCount rounds[kRounds];
+  };
+
+  Head* head_;
+  LockSlot<Policy>* slots_;
+  Pair* pairs_;
+  std::uint32_t members_;
+  std::uint32_t self_;
+};
+
+}  // namespace photon::mpi

@@ -1,0 +1,181 @@
+#include "interop/mpi/window/job.hpp"
+
+#include <photon/photon.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace photon::mpi {
+
+namespace {
+
+std::unique_ptr<Job>& the_job() noexcept {
+  static std::unique_ptr<Job> job;
+  return job;
+}
+
+int gather(void* user, const void* mine, void* all, std::size_t size_bytes) {
+  if (size_bytes > INT_MAX) return 1;
+  const int count = static_cast<int>(size_bytes);
+  return real().Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE,
+                          static_cast<Job*>(user)->comm());
+}
+
+int meet(void* user) { return real().Barrier(static_cast<Job*>(user)->comm()); }
+
+// Room for any window: it costs address space alone until it is touched.
+std::string memory_of_host() {
+  constexpr unsigned long long kMost = 1ULL << 40;  // of the setting
+  const auto pages = static_cast<unsigned long long>(::sysconf(_SC_PHYS_PAGES));
+  return std::to_string(std::min(pages * 4096, kMost));
+}
+
+// What the environment says goes before what this library would choose.
+void choose(std::vector<ph_option>& options, const ph_option& own, const char* variable) {
+  if (std::getenv(variable) == nullptr) options.push_back(own);
+}
+
+unsigned cores() noexcept {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<unsigned>(CPU_COUNT(&set));
+}
+
+bool is_all(const ph_setting& setting, const char* value) noexcept {
+  return std::strcmp(setting.value, value) == 0;
+}
+
+}  // namespace
+
+Job* Job::current() noexcept { return the_job().get(); }
+
+void Job::begin() noexcept {
+  if (the_job() != nullptr || !is_our_abi()) return;
+  int joined = 0;
+  try {
+    the_job() = std::unique_ptr<Job>(new Job);
+    joined = the_job()->join() ? 1 : 0;
+  } catch (const std::bad_alloc&) {
+    joined = 0;
+  }
+  int all = 0;
+  if (real().Allreduce(&joined, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS ||
+      all == 0)
+    the_job().reset();
+}
+
+void Job::end() noexcept { the_job().reset(); }
+
+bool Job::join() {
+  int level = MPI_THREAD_SINGLE;
+  int rank = 0;
+  int size = 0;
+  const Real& mpi = real();
+  if (mpi.Query_thread(&level) != MPI_SUCCESS || mpi.Comm_rank(MPI_COMM_WORLD, &rank) != 0 ||
+      mpi.Comm_size(MPI_COMM_WORLD, &size) != 0 || mpi.Comm_dup(MPI_COMM_WORLD, &comm_) != 0)
+    return false;
+  is_multiple_ = level == MPI_THREAD_MULTIPLE;
+  rank_ = static_cast<ph_rank>(rank);
+  const ph_bootstrap bootstrap{this, rank_, static_cast<std::uint32_t>(size), gather, meet};
+  const std::string arena = memory_of_host();
+  std::vector<ph_option> options;
+  choose(options, {"arena_bytes", arena.c_str()}, "PHOTON_ARENA_BYTES");
+  choose(options, {"max_regions", "4096"}, "PHOTON_MAX_REGIONS");
+  ph_config config{};
+  config.size = sizeof config;
+  config.bootstrap = &bootstrap;
+  config.options = options.data();
+  config.options_count = options.size();
+  ph_error error{};
+  if (ph_context_create(&config, &context_, &error) != PH_OK) {
+    std::fprintf(stderr, "photon: rank %d of MPI: no window is served, since %s\n", rank,
+                 error.text);
+    return false;
+  }
+  ph_setting setting{};
+  setting.size = sizeof setting;
+  for (std::size_t i = 0; ph_setting_at(context_, i, &setting) == PH_OK; ++i)
+    if (std::strcmp(setting.name, "log") == 0)
+      is_talkative_ = is_all(setting, "info") || is_all(setting, "debug");
+  count_neighbours();
+  return true;
+}
+
+void Job::count_neighbours() {
+  MPI_Comm host = MPI_COMM_NULL;
+  int size = 1;
+  if (real().Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != 0) return;
+  real().Comm_size(host, &size);
+  real().Comm_free(&host);
+  is_crowded_ = static_cast<unsigned>(size) > cores();
+}
+
+Job::~Job() {
+  if (context_ != nullptr) {
+    ph_finalize(context_);
+    ph_context_destroy(context_);
+  }
+  if (comm_ != MPI_COMM_NULL) real().Comm_free(&comm_);
+}
+
+void Job::serve() noexcept {
+  static_cast<void>(ph_probe_u64(context_, PH_ANY_RANK, PH_EITHER));
+  int flag = 0;
+  real().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE);
+}
+
+void* Job::allocate(std::size_t bytes) noexcept {
+  ph_region region{};
+  if (ph_alloc(context_, bytes == 0 ? 1 : bytes, &region) != PH_OK) return nullptr;
+  auto* const memory = reinterpret_cast<void*>(region.address);
+  try {
+    const std::lock_guard guard(memory_lock_);
+    memory_.emplace(region.address + region.size_bytes, region);
+  } catch (const std::bad_alloc&) {
+    ph_free(context_, memory);
+    return nullptr;
+  }
+  return memory;
+}
+
+bool Job::free(void* memory) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  {
+    const std::lock_guard guard(memory_lock_);
+    const auto at = memory_.upper_bound(address);
+    if (at == memory_.end() || at->second.address != address) return false;
+    memory_.erase(at);
+  }
+  return ph_free(context_, memory) == PH_OK;
+}
+
+bool Job::find(const void* memory, std::size_t bytes, ph_region& region) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::lock_guard guard(memory_lock_);
+  const auto at = memory_.upper_bound(address);
+  if (at == memory_.end() || at->second.address > address || bytes > at->first - address)
+    return false;
+  region = at->second;
+  return true;
+}
+
+void Job::say(const char* format, ...) const noexcept {
+  if (!is_talkative_) return;
+  char line[256];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  std::fprintf(stderr, "photon: rank %u of MPI: %s\n", rank_, line);
+}
+
+}  // namespace photon::mpi

@@ -1,0 +1,72 @@
+// This process's rank in Photon, beside its rank in MPI: both have the same number.
+//
+//   none -- begin(), collective: by the preloaded MPI_Init(), or MPIX_Init() --> joined
+//   none -- begin() fails at some rank --> none at all: windows stay MPI's
+//   joined -- end(): MPI_Finalize() begins --> none
+//
+// Owner: the process, for MPI itself is one for each process. Threads: begin() and end() as
+// MPI_Init() and MPI_Finalize(); all else any, as MPI's level allows. No thread of ours calls MPI.
+#pragma once
+
+#include <photon/context.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "interop/mpi/real/real.hpp"
+#include "interop/mpi/type/datatype.hpp"
+
+namespace photon::mpi {
+
+class Job {
+ public:
+  // Null where it has not begun, or could not.
+  static Job* current() noexcept;
+  static void begin() noexcept;
+  static void end() noexcept;
+
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  ph_context* context() const noexcept { return context_; }
+  MPI_Comm comm() const noexcept { return comm_; }  // of our own, of all ranks
+  ph_rank rank() const noexcept { return rank_; }
+  bool is_multiple() const noexcept { return is_multiple_; }
+  // More ranks than cores on this host: who waits gives its core away soon.
+  bool is_crowded() const noexcept { return is_crowded_; }
+  Types& types() noexcept { return types_; }
+
+  // One turn of both engines: what came for this rank is dealt with. `with_mpi` is for a thread
+  // that is inside a call of MPI's.
+  void serve() noexcept;
+
+  // Memory that peers on this host map. Null: there is none.
+  void* allocate(std::size_t bytes) noexcept;
+  bool free(void* memory) noexcept;  // false: it is not of allocate()
+  // The allocation that these bytes lie in, as its owner names it to others. False: none.
+  bool find(const void* memory, std::size_t bytes, ph_region& region) noexcept;
+
+  // A line on stderr where the setting `log` is info or more.
+  void say(const char* format, ...) const noexcept __attribute__((format(printf, 2, 3)));
+
+ private:
+  Job() = default;
+  bool join();
+  void count_neighbours();
+
+  ph_context* context_ = nullptr;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  ph_rank rank_ = 0;
+  bool is_multiple_ = false;
+  bool is_crowded_ = false;
+  bool is_talkative_ = false;
+  Types types_;
+  std::mutex memory_lock_;
+  std::map<std::uintptr_t, ph_region> memory_;  // by where it ends
+};
+
+}  // namespace photon::mpi

@@ -1,0 +1,91 @@
+// Taking and giving back the locks of a target's block.
+#include <cstdio>
+
+#include "interop/mpi/window/window.hpp"
+
+namespace photon::mpi {
+
+namespace {
+
+// A looker writes nothing: whoever is in is not disturbed.
+bool is_free(const Lock& lock) noexcept { return lock.owner() == kNobody; }
+
+}  // namespace
+
+void Window::own_lock(Lock lock, Target& target) noexcept {
+  if (!lock.own()) {
+    Patience patience(job_, target.board->bell());
+    bool has_claimed = false;
+    for (;;) {
+      const std::uint32_t owner = lock.owner();
+      const std::uint32_t claimer = lock.claimer();
+      if (owner == kNobody && lock.own()) break;
+      const std::uint32_t whom = owner != kNobody ? owner : claimer;
+      if (!patience.pause(whom == kNobody ? PH_ANY_RANK : targets_[whom]->rank)) {
+        if (whom == owner && lock.take_over(owner)) {
+          warn_of(target, owner);
+          break;
+        }
+        lock.unclaim(claimer);
+      }
+      if (!has_claimed && patience.is_long()) has_claimed = lock.claim();
+    }
+    if (has_claimed) lock.yield();
+  }
+  await_sharers(lock, target);
+}
+
+// The owner's word keeps new ones out.
+void Window::await_sharers(Lock& lock, Target& target) noexcept {
+  std::uint32_t sharer = lock.blocking_slot();
+  if (sharer == kNobody) [[likely]]
+    return;
+  Patience patience(job_, target.board->bell());
+  for (; sharer != kNobody; sharer = lock.blocking_slot()) {
+    if (patience.pause(targets_[sharer]->rank)) continue;
+    warn_of(target, sharer);
+    lock.clear(sharer);
+  }
+}
+
+void Window::share_lock(Lock lock, Target& target) noexcept {
+  if (lock.share()) [[likely]]
+    return;
+  Patience patience(job_, target.board->bell());
+  bool has_claimed = false;
+  for (;;) {
+    const std::uint32_t owner = lock.owner();
+    const std::uint32_t claimer = lock.claimer();
+    if (is_free(lock) && lock.share()) break;
+    const std::uint32_t whom = owner != kNobody ? owner : claimer;
+    if (!patience.pause(whom == kNobody ? PH_ANY_RANK : targets_[whom]->rank)) {
+      if (whom == owner && lock.take_over(owner)) {
+        warn_of(target, owner);
+        lock.leave();
+      } else {
+        lock.unclaim(claimer);
+      }
+    }
+    if (!has_claimed && patience.is_long()) has_claimed = lock.claim();
+  }
+  if (has_claimed) lock.yield();
+}
+
+void Window::leave_lock(Lock lock, Target& target) noexcept {
+  lock.leave();
+  target.board->bell().ring();
+}
+
+void Window::unshare_lock(Lock lock, Target& target) noexcept {
+  lock.unshare();
+  target.board->bell().ring();
+}
+
+void Window::warn_of(const Target& target, std::uint32_t dead) const noexcept {
+  std::fprintf(stderr,
+               "photon: rank %u of MPI: rank %u has ended while it had a lock of rank %u's window; "
+               "the lock is taken from it, and what it wrote may be half done\n",
+               job_.rank(), targets_[dead]->rank, target.rank);
+}
+
+}  // namespace photon::mpi

@@ -1,0 +1,61 @@
+#include "interop/mpi/window/patience.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+namespace photon::mpi {
+
+namespace {
+
+constexpr std::uint32_t kSpins = 2000;
+constexpr std::uint32_t kSpinsCrowded = 50;
+constexpr std::uint32_t kSpinsPerTurn = 256;  // serving costs as much as some looks
+constexpr std::int64_t kAwakeNs = 100'000;
+constexpr long kSleepNs = 1'000'000;
+
+std::int64_t now_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+}  // namespace
+
+std::int64_t Patience::waited_ns() const noexcept { return now_ns() - since_ns_; }
+
+bool Patience::pause(ph_rank whom) noexcept {
+  ++looks_;
+  const std::uint32_t spins = job_.is_crowded() ? kSpinsCrowded : kSpins;
+  if (looks_ < spins) {
+    if (looks_ % kSpinsPerTurn == 0) job_.serve();
+    Policy::relax();
+    return true;
+  }
+  if (since_ns_ == 0) since_ns_ = now_ns();
+  job_.serve();
+  if (waited_ns() < kAwakeNs) {
+    before_ = bell_.rings();
+    ::sched_yield();
+    return true;
+  }
+  if (!is_there(whom)) return false;
+  ++sleeps_;
+  bell_.sleep(before_, kSleepNs);
+  before_ = bell_.rings();  // before the caller's next look
+  return true;
+}
+
+// A rank is not told of the end of one that it never met.
+bool Patience::is_there(ph_rank whom) noexcept {
+  if (whom == PH_ANY_RANK || whom == job_.rank()) return true;
+  if (met_ != whom) {
+    const ph_status status = ph_contact(job_.context(), whom);
+    if (status == PH_ERR_PEER || status == PH_ERR_DEPARTED) return false;
+    met_ = whom;
+  }
+  ph_contact_state state = PH_PEER_UNKNOWN;
+  if (ph_peer_state(job_.context(), whom, &state) != PH_OK) return true;
+  return state != PH_PEER_DEAD && state != PH_PEER_DEPARTED;
+}
+
+}  // namespace photon::mpi

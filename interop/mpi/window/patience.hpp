@@ -1,0 +1,43 @@
+// How a rank waits for another one's word, and what it does meanwhile (docs/mpi.md, "Waiting").
+//
+//   looks: at once -- nothing --> spin -- some microseconds --> serve both engines, yield the core
+//          -- 100 us --> asleep on the bell, at most 1 ms at a time; serves between two sleeps
+//          the rank waited for has ended --> lost
+//
+// Owner: the stack of one wait. Threads: that one.
+#pragma once
+
+#include <cstdint>
+
+#include "interop/mpi/window/board.hpp"
+#include "interop/mpi/window/job.hpp"
+
+namespace photon::mpi {
+
+class Patience {
+ public:
+  // `bell` is rung when what is waited for may have come.
+  Patience(Job& job, Bell& bell) noexcept : job_(job), bell_(bell), before_(bell.rings()) {}
+
+  // After a look that found nothing; then the caller looks again. False: that rank is dead or has
+  // left, so that nothing will come.
+  bool pause(ph_rank whom) noexcept;
+  // The wait lasts for a millisecond or longer.
+  bool is_long() const noexcept { return sleeps_ > 0 && waited_ns() >= kLongNs; }
+
+ private:
+  static constexpr std::int64_t kLongNs = 1'000'000;
+
+  std::int64_t waited_ns() const noexcept;
+  bool is_there(ph_rank whom) noexcept;
+
+  Job& job_;
+  Bell& bell_;
+  std::uint32_t before_;
+  std::uint32_t looks_ = 0;
+  std::uint32_t sleeps_ = 0;
+  std::int64_t since_ns_ = 0;
+  ph_rank met_ = PH_ANY_RANK;  // contact was made with that one
+};
+
+}  // namespace photon::mpi

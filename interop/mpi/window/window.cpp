@@ -1,0 +1,225 @@
+#include "interop/mpi/window/window.hpp"
+
+#include <bit>
+
+namespace photon::mpi {
+
+namespace {
+
+constexpr Outcome wrong(const char* words) noexcept { return {MPI_ERR_RMA_SYNC, words}; }
+constexpr Outcome lost() noexcept {
+  return {MPI_ERR_OTHER, "a member of the window has ended, and this call waits for it"};
+}
+
+}  // namespace
+
+Window::Window(Job& job, std::uint32_t own, std::uint32_t count) : job_(job), own_(own) {
+  targets_.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) targets_.push_back(std::make_unique<Target>());
+}
+
+// Operations of a fence's epoch are the most frequent that come here.
+Outcome Window::admit_slowly(Target& target) noexcept {
+  if (fence_.get() != Fence::none) {
+    if (fence_.get() == Fence::maybe) fence_.set(Fence::used);
+    return {};
+  }
+  if (!is_all_.get()) return wrong("an operation outside an epoch towards its target");
+  take(target, is_all_unchecked_ ? Access::unchecked : Access::shared);
+  return {};
+}
+
+// No epoch of this rank is open that would have to end first.
+bool Window::may_begin() const noexcept {
+  return fence_.get() != Fence::used && !is_all_.get() && !is_started_;
+}
+
+Outcome Window::fence(int asserts) noexcept {
+  if (is_all_.get() || is_started_ || locked_.get() != 0)
+    return wrong("a fence in an epoch of locks, or of MPI_Win_start");
+  if (is_posted_) return wrong("a fence between MPI_Win_post and MPI_Win_wait");
+  constexpr int kNothing = MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
+  if ((asserts & MPI_MODE_NOPRECEDE) != 0 && fence_.get() == Fence::used)
+    return wrong("a fence with MPI_MODE_NOPRECEDE behind operations");
+  fence_.set((asserts & MPI_MODE_NOSUCCEED) != 0 ? Fence::none : Fence::maybe);
+  return (asserts & kNothing) == kNothing ? Outcome{} : barrier();
+}
+
+// Dissemination: in round k each member tells the one that is 2^k behind it. Whoever has heard in
+// all rounds has heard of all members, and sees what they did before.
+Outcome Window::barrier() noexcept {
+  const std::uint64_t number = ++barriers_;
+  for (std::uint32_t k = 0; (std::uint64_t{1} << k) < size(); ++k) {
+    const std::uint32_t step = 1U << k;
+    const std::uint32_t to = (own_ + step) % size();
+    Board& theirs = *targets_[to]->board;
+    theirs.round(k).count_to(number);
+    theirs.bell().ring();
+    if (!await(board().round(k), number, (own_ + size() - step) % size())) return lost();
+  }
+  return {};
+}
+
+// False: that member has ended before.
+bool Window::await(SharedCount& count, std::uint64_t value, std::uint32_t member) noexcept {
+  if (count.get() >= value) return true;
+  Patience patience(job_, board().bell());
+  while (count.get() < value)
+    if (!patience.pause(targets_[member]->rank)) return count.get() >= value;
+  return true;
+}
+
+Outcome Window::lock(int type, int member, int asserts) noexcept {
+  Target& target = *targets_[static_cast<std::uint32_t>(member)];
+  const TargetGuard guard(job_, target);
+  if (!may_begin()) return wrong("a lock in another epoch");
+  if (target.access != Access::closed) return wrong("a second lock of one target");
+  fence_.set(Fence::none);
+  const Access access = type == MPI_LOCK_EXCLUSIVE ? Access::exclusive : Access::shared;
+  take(target, (asserts & MPI_MODE_NOCHECK) != 0 ? Access::unchecked : access);
+  locked_.add();
+  return {};
+}
+
+Outcome Window::unlock(int member) noexcept {
+  Target& target = *targets_[static_cast<std::uint32_t>(member)];
+  const TargetGuard guard(job_, target);
+  if (is_all_.get() || target.access == Access::closed || target.access == Access::granted)
+    return wrong("an unlock of a target that is not locked");
+  give_back(target);
+  locked_.drop();
+  return {};
+}
+
+Outcome Window::lock_all(int asserts) noexcept {
+  if (!may_begin() || locked_.get() != 0) return wrong("MPI_Win_lock_all in another epoch");
+  fence_.set(Fence::none);
+  is_all_unchecked_ = (asserts & MPI_MODE_NOCHECK) != 0;
+  is_all_.set(true);
+  return {};
+}
+
+Outcome Window::unlock_all() noexcept {
+  if (!is_all_.get()) return wrong("MPI_Win_unlock_all without MPI_Win_lock_all");
+  for (const auto& target : targets_) {
+    const TargetGuard guard(job_, *target);
+    if (target->access != Access::closed) give_back(*target);
+  }
+  is_all_.set(false);
+  return {};
+}
+
+void Window::take(Target& target, Access access) noexcept {
+  if (access == Access::exclusive) own_lock(target.board->window_lock(), target);
+  if (access == Access::shared) share_lock(target.board->window_lock(), target);
+  target.access = access;
+}
+
+void Window::give_back(Target& target) noexcept {
+  if (target.access == Access::exclusive) leave_lock(target.board->window_lock(), target);
+  if (target.access == Access::shared) unshare_lock(target.board->window_lock(), target);
+  target.access = Access::closed;
+}
+
+// Operations are over when their calls return; only the epoch is looked at.
+Outcome Window::flush(int member) noexcept {
+  Target& target = *targets_[static_cast<std::uint32_t>(member)];
+  const TargetGuard guard(job_, target);
+  return open_passive(target);
+}
+
+Outcome Window::open_passive(Target& target) noexcept {
+  if (is_all_.get() || (target.access != Access::closed && target.access != Access::granted))
+    return {};
+  return wrong("a flush outside an epoch of locks");
+}
+
+Outcome Window::flush_all() noexcept {
+  if (is_all_.get() || locked_.get() != 0) return {};
+  return wrong("a flush outside an epoch of locks");
+}
+
+// ---- post, start, complete, wait
+
+Outcome Window::post(const std::vector<std::uint32_t>& origins) noexcept {
+  if (is_posted_) return wrong("MPI_Win_post before the epoch of the last one is over");
+  if (fence_.get() == Fence::used) return wrong("MPI_Win_post in the epoch of a fence");
+  try {
+    posted_ = origins;
+  } catch (const std::bad_alloc&) {
+    return {MPI_ERR_NO_MEM, "no memory for the group of MPI_Win_post"};
+  }
+  fence_.set(Fence::none);
+  for (const std::uint32_t origin : origins) {
+    Board& theirs = *targets_[origin]->board;
+    SharedCount& posts = theirs.pair(own_).posts;
+    posts.count_to(posts.get() + 1);
+    theirs.bell().ring();
+  }
+  is_posted_ = true;
+  return {};
+}
+
+// Nothing may touch a target before it has posted.
+Outcome Window::start(const std::vector<std::uint32_t>& targets) noexcept {
+  if (!may_begin() || locked_.get() != 0) return wrong("MPI_Win_start in another epoch");
+  try {
+    started_ = targets;
+  } catch (const std::bad_alloc&) {
+    return {MPI_ERR_NO_MEM, "no memory for the group of MPI_Win_start"};
+  }
+  fence_.set(Fence::none);
+  for (const std::uint32_t member : targets) {
+    Target& target = *targets_[member];
+    if (!await(board().pair(member).posts, target.posts_taken + 1, member)) return lost();
+  }
+  for (const std::uint32_t member : targets) {
+    ++targets_[member]->posts_taken;
+    targets_[member]->access = Access::granted;
+  }
+  is_started_ = true;
+  return {};
+}
+
+Outcome Window::complete() noexcept {
+  if (!is_started_) return wrong("MPI_Win_complete without MPI_Win_start");
+  for (const std::uint32_t member : started_) {
+    Target& target = *targets_[member];
+    target.access = Access::closed;
+    SharedCount& completes = target.board->pair(own_).completes;
+    completes.count_to(completes.get() + 1);
+    target.board->bell().ring();
+  }
+  is_started_ = false;
+  return {};
+}
+
+Outcome Window::wait() noexcept {
+  if (!is_posted_) return wrong("MPI_Win_wait without MPI_Win_post");
+  for (const std::uint32_t origin : posted_)
+    if (!await(board().pair(origin).completes, targets_[origin]->completes_taken + 1, origin))
+      return lost();
+  for (const std::uint32_t origin : posted_) ++targets_[origin]->completes_taken;
+  is_posted_ = false;
+  return {};
+}
+
+Outcome Window::test(bool& is_over) noexcept {
+  is_over = false;
+  if (!is_posted_) return wrong("MPI_Win_test without MPI_Win_post");
+  for (const std::uint32_t origin : posted_)
+    if (board().pair(origin).completes.get() <= targets_[origin]->completes_taken) {
+      job_.serve();
+      return {};
+    }
+  is_over = true;
+  return wait();
+}
+
+Outcome Window::end() noexcept {
+  if (is_all_.get() || is_started_ || is_posted_ || locked_.get() != 0)
+    return wrong("MPI_Win_free in an epoch");
+  return barrier();
+}
+
+}  // namespace photon::mpi

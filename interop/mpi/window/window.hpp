@@ -1,0 +1,140 @@
+// A window that is ours (docs/mpi.md): what each member of it keeps, and the epochs.
+//
+//   epoch of a rank:  none -- fence() --> fenced -- fence(NOSUCCEED) --> none
+//                     none -- start() --> started -- complete() --> none
+//                     none -- lock_all() --> all -- unlock_all() --> none
+//   of one target:    closed -- lock() --> shared, exclusive, unchecked -- unlock() --> closed
+//                     closed, in `all` -- its first operation --> shared -- unlock_all() --> closed
+//                     closed, in its start() --> granted -- complete() --> closed
+//   exposure:         none -- post() --> posted -- wait(), test() --> none        (beside an epoch)
+//
+// A fence opens an epoch only if an operation follows: until then another epoch may begin.
+// Invariants: `held` of a target says which words of its window lock this rank has written. No call
+// changes anything if it gives an error. Errors are MPI's classes, with words (Outcome).
+// Owner: the table of windows (windows.hpp). Threads: any, as MPI allows them on one window; a
+// target's state is under its lock where the level of threads is MPI_THREAD_MULTIPLE.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "interop/mpi/window/board.hpp"
+#include "interop/mpi/window/job.hpp"
+#include "interop/mpi/window/patience.hpp"
+#include "sync/hint.hpp"
+#include "sync/shared_count.hpp"
+
+namespace photon::mpi {
+
+// Null words: all went well. The words name what is wrong, for MPI_Error_string().
+struct Outcome {
+  int error_class = MPI_SUCCESS;
+  const char* words = nullptr;
+  bool is_good() const noexcept { return error_class == MPI_SUCCESS; }
+};
+
+enum class Way : std::uint8_t { mapped, copied };
+enum class Access : std::uint8_t { closed, shared, exclusive, unchecked, granted };
+
+struct Target {
+  std::byte* base = nullptr;  // where this process reaches the memory itself; null: it cannot
+  std::uint64_t size_bytes = 0;
+  std::uint64_t unit = 1;  // of displacements
+  Access access = Access::closed;
+  Way way = Way::mapped;
+  ph_rank rank = 0;
+  std::optional<Board> board;
+  ph_region region{};  // of its memory, where the way is copied
+  std::uint64_t posts_taken = 0;
+  std::uint64_t completes_taken = 0;
+  std::mutex mutex;
+};
+
+// Locks a target where threads may meet on it.
+class TargetGuard {
+ public:
+  TargetGuard(const Job& job, Target& target) noexcept
+      : mutex_(job.is_multiple() ? &target.mutex : nullptr) {
+    if (mutex_ != nullptr) mutex_->lock();
+  }
+  ~TargetGuard() {
+    if (mutex_ != nullptr) mutex_->unlock();
+  }
+  TargetGuard(const TargetGuard&) = delete;
+  TargetGuard& operator=(const TargetGuard&) = delete;
+
+ private:
+  std::mutex* mutex_;
+};
+
+class Window {
+ public:
+  Window(Job& job, std::uint32_t own, std::uint32_t count);
+
+  Job& job() const noexcept { return job_; }
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(targets_.size()); }
+  std::uint32_t own() const noexcept { return own_; }
+  Target& target(std::uint32_t member) noexcept { return *targets_[member]; }
+  Board& board() noexcept { return *targets_[own_]->board; }
+
+  // For an operation on a target: may it be done now? In an epoch of all it takes the lock first.
+  // The caller has the target's guard.
+  Outcome admit(Target& target) noexcept {
+    return target.access != Access::closed ? Outcome{} : admit_slowly(target);
+  }
+
+  Outcome fence(int asserts) noexcept;
+  Outcome lock(int type, int member, int asserts) noexcept;
+  Outcome unlock(int member) noexcept;
+  Outcome lock_all(int asserts) noexcept;
+  Outcome unlock_all() noexcept;
+  Outcome flush(int member) noexcept;
+  Outcome flush_all() noexcept;
+  // Members of the window.
+  Outcome post(const std::vector<std::uint32_t>& origins) noexcept;
+  Outcome start(const std::vector<std::uint32_t>& targets) noexcept;
+  Outcome complete() noexcept;
+  Outcome wait() noexcept;
+  Outcome test(bool& is_over) noexcept;
+  // All is over here, so that the window can be freed.
+  Outcome end() noexcept;
+
+  // A lock of a target's block; for operations, too. It is in when these return; only a member
+  // that is not there any more can keep it out, and that one's place is taken.
+  void own_lock(Lock lock, Target& target) noexcept;
+  void share_lock(Lock lock, Target& target) noexcept;
+  void leave_lock(Lock lock, Target& target) noexcept;
+  void unshare_lock(Lock lock, Target& target) noexcept;
+
+ private:
+  enum class Fence : std::uint8_t { none, maybe, used };
+
+  Outcome admit_slowly(Target& target) noexcept;
+  Outcome open_passive(Target& target) noexcept;
+  void take(Target& target, Access access) noexcept;
+  void give_back(Target& target) noexcept;
+  void await_sharers(Lock& lock, Target& target) noexcept;
+  void warn_of(const Target& target, std::uint32_t dead) const noexcept;
+  Outcome barrier() noexcept;
+  bool may_begin() const noexcept;
+  bool await(SharedCount& count, std::uint64_t value, std::uint32_t member) noexcept;
+
+  Job& job_;
+  std::uint32_t own_;
+  std::vector<std::unique_ptr<Target>> targets_;
+  sync::Hint<Policy, Fence> fence_;
+  sync::Hint<Policy, bool> is_all_;
+  sync::Tally<Policy> locked_;  // targets that are locked one by one
+  bool is_all_unchecked_ = false;
+  std::uint64_t barriers_ = 0;
+  bool is_started_ = false;
+  bool is_posted_ = false;
+  std::vector<std::uint32_t> started_;
+  std::vector<std::uint32_t> posted_;
+};
+
+}  // namespace photon::mpi

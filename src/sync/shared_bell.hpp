@@ -1,0 +1,51 @@
+// Wakes processes that sleep a short while at a time, by a futex in memory that they share.
+//
+//   Sleeper: before = rings(); look once more at what it waits for; sleep(before).
+//   Ringer:  change what they wait for; ring(). Nobody sleeps: that is one load.
+//
+// There is no fence between the sleeper's count and its look, so a ring may miss one who is about
+// to sleep. That one wakes by its time limit, which is why sleep() has no other form: nothing may
+// depend on a ring. The words order nothing.
+// Owner: whoever holds the memory; any thread of any process that has it mapped.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdint>
+
+#include "sync/policy.hpp"
+
+namespace photon::sync {
+
+template <class Policy>
+class alignas(64) SharedBell {
+ public:
+  std::uint32_t rings() const noexcept { return rings_.load(std::memory_order_relaxed); }
+
+  void ring() noexcept {
+    if (sleepers_.load(std::memory_order_relaxed) == 0) [[likely]]
+      return;
+    rings_.fetch_add(1, std::memory_order_relaxed);
+    ::syscall(SYS_futex, &rings_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  }
+
+  // Until a ring after `before`, a signal, or the end of that time. At most 999,999,999 ns.
+  void sleep(std::uint32_t before, long at_most_ns) noexcept {
+    sleepers_.fetch_add(1, std::memory_order_relaxed);
+    const timespec time{0, at_most_ns};
+    ::syscall(SYS_futex, &rings_, FUTEX_WAIT, before, &time, nullptr, 0);
+    sleepers_.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed);
+  }
+
+ private:
+  typename Policy::template Atomic<std::uint32_t> rings_;
+  // A sleeper that is killed stays counted: then each ring costs a system call.
+  typename Policy::template Atomic<std::uint32_t> sleepers_;
+};
+static_assert(sizeof(HardwarePolicy::Atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+}  // namespace photon::sync
