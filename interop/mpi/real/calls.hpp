@@ -1,6 +1,15 @@
 // The calls of the real MPI that this library makes itself, by their names without "PMPI_".
 #pragma once
 
+// Those of MPI 4 for counts that an int does not hold; null where the MPI that is loaded is older.
+#if MPI_VERSION >= 4
+#define PHOTON_MPI_REAL_LARGE(X) \
+  X(Type_get_contents_c)         \
+  X(Type_get_envelope_c)
+#else
+#define PHOTON_MPI_REAL_LARGE(X)
+#endif
+
 #define PHOTON_MPI_REAL(X)                                                                       \
   X(Abort)                                                                                       \
   X(Alloc_mem)                                                                                   \
@@ -34,6 +43,8 @@
   X(Pack)                                                                                        \
   X(Pack_size)                                                                                   \
   X(Query_thread)                                                                                \
+  X(Type_commit)                                                                                 \
+  X(Type_contiguous)                                                                             \
   X(Type_create_keyval)                                                                          \
   X(Type_free)                                                                                   \
   X(Type_free_keyval)                                                                            \
@@ -44,6 +55,7 @@
   X(Type_get_true_extent)                                                                        \
   X(Type_set_attr)                                                                               \
   X(Type_size)                                                                                   \
+  X(Type_size_x)                                                                                 \
   X(Unpack)                                                                                      \
   X(Win_call_errhandler)                                                                         \
   X(Win_create)                                                                                  \
@@ -54,4 +66,5 @@
   X(Win_get_attr)                                                                                \
   X(Win_get_group)                                                                               \
   X(Win_get_info)                                                                                \
-  X(Win_set_attr)
+  X(Win_set_attr)                                                                                \
+  PHOTON_MPI_REAL_LARGE(X)
