@@ -4,7 +4,7 @@ list(APPEND PHOTON_LIBRARIES_OFF mpi)
 photon_layer(interop/mpi/lock    OUTSIDE LIBRARY mpi USES sync)
 photon_layer(interop/mpi/fold    OUTSIDE LIBRARY mpi USES sync)
 photon_layer(interop/mpi/real    OUTSIDE LIBRARY mpi USES sync)
-photon_layer(interop/mpi/type    OUTSIDE LIBRARY mpi USES interop/mpi/fold interop/mpi/real)
+photon_layer(interop/mpi/type    OUTSIDE LIBRARY mpi USES sync interop/mpi/fold interop/mpi/real)
 photon_layer(interop/mpi/window  OUTSIDE LIBRARY mpi USES sync interop/mpi/lock interop/mpi/fold
   interop/mpi/real interop/mpi/type)
 photon_layer(interop/mpi/call    OUTSIDE LIBRARY mpi USES sync interop/mpi/fold interop/mpi/real

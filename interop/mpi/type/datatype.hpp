@@ -2,37 +2,26 @@
 //
 // The layout of a predefined type stands in a table. That of another is worked out when it is first
 // asked for, and kept on a keyval of the type, whose deletion takes it along.
+//
+//   a type: unknown -- find() --> known, or refused for good -- the type is freed --> unknown
+//           unknown -- find(), no memory --> unknown
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <vector>
+#include <memory>
+#include <mutex>
 
-#include "interop/mpi/fold/element.hpp"
 #include "interop/mpi/real/real.hpp"
+#include "interop/mpi/type/layout.hpp"
+#include "interop/mpi/type/predefined.hpp"
+#include "sync/policy.hpp"
 
 namespace photon::mpi {
-
-// So many bytes of a type, from an offset on that may be negative.
-struct Run {
-  std::int64_t offset;
-  std::size_t bytes;
-};
-
-struct Layout {
-  Basic basic = Basic::none;      // of all its elements; none: of several, or none that we know
-  std::size_t size_bytes = 0;     // of its data
-  std::int64_t extent = 0;        // from one element of a buffer to the next; may be negative
-  std::int64_t first = 0;         // the lowest offset that has data (the true lower bound)
-  std::int64_t true_extent = 0;   // from there to behind the highest
-  bool is_contiguous = false;     // any number of them are one run that begins at `first`, in order
-  std::vector<Run> runs;          // in the order of the type map, neighbours joined; of one element
-};
 
 // Owner: the process. Threads: any, as MPI's level allows.
 class Types {
  public:
-  // Makes the keyval. Null errors: MPI has been initialized.
+  // Makes the keyval. Before: MPI has been initialized.
   Types();
   ~Types();  // before MPI_Finalize() returns, or never
   Types(const Types&) = delete;
@@ -41,8 +30,22 @@ class Types {
   // Good until the type is freed, which no caller does during a call. Null: MPI_DATATYPE_NULL, or
   // a type that MPI refuses to describe, or there is no memory.
   const Layout* find(MPI_Datatype type) noexcept;
+  // Why find() gave null, in words that follow the type's name and a colon. They stay.
+  const char* refusal(MPI_Datatype type) noexcept;
+  // Of derived types that have not been freed.
+  std::size_t layouts_count() const noexcept;
 
  private:
+  struct Kept;
+  using Count = sync::HardwarePolicy::Atomic<std::size_t>;
+
+  static int drop(MPI_Datatype type, int keyval, void* value, void* extra);
+  const Kept* kept_by(MPI_Datatype type) const noexcept;
+  const Kept* work_out(MPI_Datatype type) noexcept;
+
+  const Predefined predefined_;
+  const std::shared_ptr<Count> count_;  // what is kept may outlive this object
+  std::mutex mutex_;                    // of whoever works out a layout
   int keyval_ = MPI_KEYVAL_INVALID;
 };
 

@@ -1,0 +1,76 @@
+// Names of datatypes that not every MPI has. Where the MPI of this build lacks one, its name is
+// MPI_DATATYPE_NULL here.
+// Owner: none (names only). Threads: any.
+#pragma once
+
+#include "interop/mpi/real/real.hpp"
+
+#ifndef MPI_LOGICAL1
+#define MPI_LOGICAL1 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_LOGICAL2
+#define MPI_LOGICAL2 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_LOGICAL4
+#define MPI_LOGICAL4 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_LOGICAL8
+#define MPI_LOGICAL8 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_INTEGER1
+#define MPI_INTEGER1 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_INTEGER2
+#define MPI_INTEGER2 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_INTEGER4
+#define MPI_INTEGER4 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_INTEGER8
+#define MPI_INTEGER8 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_INTEGER16
+#define MPI_INTEGER16 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_REAL2
+#define MPI_REAL2 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_REAL4
+#define MPI_REAL4 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_REAL8
+#define MPI_REAL8 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_REAL16
+#define MPI_REAL16 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_COMPLEX4
+#define MPI_COMPLEX4 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_COMPLEX8
+#define MPI_COMPLEX8 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_COMPLEX16
+#define MPI_COMPLEX16 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_COMPLEX32
+#define MPI_COMPLEX32 MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_2COMPLEX
+#define MPI_2COMPLEX MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_2DOUBLE_COMPLEX
+#define MPI_2DOUBLE_COMPLEX MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_CXX_BOOL
+#define MPI_CXX_BOOL MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_CXX_FLOAT_COMPLEX
+#define MPI_CXX_FLOAT_COMPLEX MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_CXX_DOUBLE_COMPLEX
+#define MPI_CXX_DOUBLE_COMPLEX MPI_DATATYPE_NULL
+#endif
+#ifndef MPI_CXX_LONG_DOUBLE_COMPLEX
+#define MPI_CXX_LONG_DOUBLE_COMPLEX MPI_DATATYPE_NULL
+#endif
