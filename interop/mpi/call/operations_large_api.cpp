@@ -1,4 +1,8 @@
 // The operations with counts of MPI_Count.
+#include "interop/mpi/real/real.hpp"
+
+#if MPI_VERSION >= 4
+
 #include "interop/mpi/call/report.hpp"
 #include "interop/mpi/call/requests.hpp"
 #include "interop/mpi/call/wrapped.hpp"
@@ -36,8 +40,6 @@ using photon::mpi::accumulate;
 using photon::mpi::finish;
 using photon::mpi::get;
 using photon::mpi::put;
-
-#if MPI_VERSION >= 4
 
 int photon_MPI_Put_c(const void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint at,
                      MPI_Count target_count, MPI_Datatype target_type, MPI_Win win) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <photon/context.h>
+#include <photon/memory.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,159 @@
+#include "interop/mpi/window/making.hpp"
+
+#include <photon/map.h>
+#include <photon/memory.h>
+
+#include <string_view>
+#include <utility>
+
+#include "interop/mpi/window/reach.hpp"
+
+namespace photon::mpi {
+
+bool Making::begin() noexcept {
+  const Real& mpi = real();
+  if (mpi.Comm_dup(wish_.comm, &comm_) != MPI_SUCCESS) return false;
+  mpi.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  return mpi.Comm_rank(comm_, &own_) == MPI_SUCCESS && mpi.Comm_size(comm_, &size_) == MPI_SUCCESS;
+}
+
+// All say yes.
+bool Making::agree(bool mine) noexcept {
+  int own = mine ? 1 : 0;
+  int all = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (real().Iallreduce(&own, &all, 1, MPI_INT, MPI_MIN, comm_, &request) != MPI_SUCCESS)
+    return false;
+  for (int is_over = 0; is_over == 0;) {
+    job_.serve();
+    if (real().Test(&request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+  }
+  return all == 1;
+}
+
+bool Making::is_wanted() const noexcept {
+  if (wish_.info == MPI_INFO_NULL) return true;
+  char value[MPI_MAX_INFO_VAL + 1] = "";
+  int is_there = 0;
+  char name[] = "photon_async";
+  return real().Info_get(wish_.info, name, MPI_MAX_INFO_VAL, value, &is_there) != MPI_SUCCESS ||
+         is_there == 0 || std::string_view(value) != "false";
+}
+
+// The members' ranks in the job. False: one is not of it.
+bool Making::find_ranks() {
+  MPI_Group members = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  const Real& mpi = real();
+  int rank = MPI_UNDEFINED;
+  if (mpi.Comm_group(comm_, &members) == MPI_SUCCESS &&
+      mpi.Comm_group(job_.comm(), &all) == MPI_SUCCESS)
+    mpi.Group_translate_ranks(members, 1, &own_, all, &rank);
+  if (members != MPI_GROUP_NULL) mpi.Group_free(&members);
+  if (all != MPI_GROUP_NULL) mpi.Group_free(&all);
+  card_.rank = static_cast<ph_rank>(rank);
+  return rank != MPI_UNDEFINED && card_.rank == job_.rank();
+}
+
+// The block, and the memory of the window.
+bool Making::provide() {
+  constexpr std::size_t kLine = 64;
+  holding_ = std::make_unique<Holding>(job_);
+  const auto members = static_cast<std::uint32_t>(size_);
+  const std::uint64_t in_front =
+      wish_.allocates ? (wish_.size_bytes + kLine - 1) / kLine * kLine : 0;
+  const std::uint64_t bytes = in_front + Board::bytes_of(members);
+  if (bytes < wish_.size_bytes) return false;
+  holding_->memory = job_.allocate(bytes);
+  if (holding_->memory == nullptr) {
+    job_.say("a window of %llu bytes stays MPI's: Photon has no memory for it",
+             static_cast<unsigned long long>(wish_.size_bytes));
+    return false;
+  }
+  if (!job_.find(holding_->memory, bytes, card_.block)) return false;
+  base_ = wish_.allocates ? holding_->memory : wish_.base;
+  card_.unit = static_cast<std::uint32_t>(wish_.unit);
+  card_.size_bytes = wish_.size_bytes;
+  card_.base = reinterpret_cast<std::uint64_t>(base_);
+  if (!provide_memory()) return false;
+  card_.block.address += in_front;
+  card_.block.size_bytes -= in_front;
+  return true;
+}
+
+bool Making::provide_memory() {
+  if (wish_.size_bytes == 0 || job_.find(base_, wish_.size_bytes, card_.memory)) return true;
+  card_.way = Way::copied;
+  if (ph_register(job_.context(), base_, wish_.size_bytes, PH_ACCESS_ALL, &card_.memory) != PH_OK)
+    return false;
+  holding_->key = card_.memory.key;
+  return true;
+}
+
+bool Making::map(ph_rank rank, const ph_region& region, void*& local) {
+  for (;;) {
+    const ph_status status = ph_map(job_.context(), rank, &region, &local);
+    if (status == PH_OK) {
+      holding_->mapped.push_back(local);
+      return true;
+    }
+    if (status != PH_AGAIN) return false;
+    if (ph_contact(job_.context(), rank) != PH_OK) return false;
+    job_.serve();
+  }
+}
+
+// The kernel moves bytes between these two processes.
+bool Making::is_copied(const Target& target) noexcept {
+  std::byte first{};
+  return target.size_bytes == 0 || read_copied(job_, target, 0, &first, 1);
+}
+
+bool Making::reach(std::uint32_t member) {
+  const Card& card = cards_[member];
+  Target& target = holding_->window->target(member);
+  target.size_bytes = card.size_bytes;
+  target.unit = card.unit;
+  target.rank = card.rank;
+  target.way = card.way;
+  target.region = card.memory;
+  target.region.address = card.base;
+  void* block = nullptr;
+  if (!map(card.rank, card.block, block)) return false;
+  target.board.emplace(block, static_cast<std::uint32_t>(size_), static_cast<std::uint32_t>(own_));
+  if (card.rank == job_.rank()) {
+    target.base = static_cast<std::byte*>(base_);
+    return true;
+  }
+  if (card.way == Way::copied) return is_copied(target);
+  if (card.size_bytes == 0) return true;
+  void* memory = nullptr;
+  if (!map(card.rank, card.memory, memory)) return false;
+  target.base = static_cast<std::byte*>(memory) + (card.base - card.memory.address);
+  return true;
+}
+
+// Null: MPI has to make it.
+std::unique_ptr<Holding> Making::run() {
+  card_.can = is_wanted() && find_ranks() && provide() ? 1 : 0;
+  cards_.resize(static_cast<std::size_t>(size_));
+  constexpr int kBytes = sizeof(Card);
+  if (!agree(card_.can != 0)) return nullptr;
+  if (real().Allgather(&card_, kBytes, MPI_BYTE, cards_.data(), kBytes, MPI_BYTE, comm_) !=
+      MPI_SUCCESS)
+    return nullptr;
+  bool can = true;
+  holding_->window = std::make_unique<Window>(job_, static_cast<std::uint32_t>(own_),
+                                              static_cast<std::uint32_t>(size_));
+  for (std::uint32_t i = 0; can && i < cards_.size(); ++i) can = reach(i);
+  if (!agree(can)) return nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  const int made = real().Win_create(base_, static_cast<MPI_Aint>(wish_.size_bytes), wish_.unit,
+                                     wish_.info, comm_, &win);
+  if (!agree(made == MPI_SUCCESS)) return nullptr;
+  holding_->handle = win;
+  holding_->flavour = wish_.allocates ? MPI_WIN_FLAVOR_ALLOCATE : MPI_WIN_FLAVOR_CREATE;
+  return std::move(holding_);
+}
+
+}  // namespace photon::mpi

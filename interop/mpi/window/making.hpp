@@ -1,0 +1,61 @@
+// The making of one window, up to its real one (windows.hpp has the steps).
+// Owner: the stack of one call. Threads: that one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "interop/mpi/window/windows.hpp"
+
+namespace photon::mpi {
+
+// What a member says of itself.
+struct Card {
+  std::int32_t can = 0;
+  std::uint32_t unit = 1;
+  ph_rank rank = 0;
+  Way way = Way::mapped;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t base = 0;  // in its own address space
+  ph_region memory{};      // that the base lies in
+  ph_region block{};
+};
+
+// One making of a window. The communicator is a duplicate of the program's, on which errors are
+// returned.
+class Making {
+ public:
+  Making(Job& job, const Wish& wish) : job_(job), wish_(wish) {}
+  ~Making() {
+    if (comm_ != MPI_COMM_NULL) real().Comm_free(&comm_);
+  }
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+
+  bool begin() noexcept;  // false: MPI cannot even give us a communicator
+  std::unique_ptr<Holding> run();
+  void* base() const noexcept { return base_; }
+
+ private:
+  bool agree(bool mine) noexcept;
+  bool is_wanted() const noexcept;
+  bool find_ranks();
+  bool provide();
+  bool provide_memory();
+  bool reach(std::uint32_t member);
+  bool map(ph_rank rank, const ph_region& region, void*& local);
+  bool is_copied(const Target& target) noexcept;
+
+  Job& job_;
+  const Wish& wish_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int own_ = 0;
+  int size_ = 0;
+  std::unique_ptr<Holding> holding_;
+  Card card_;
+  std::vector<Card> cards_;
+  void* base_ = nullptr;
+};
+
+}  // namespace photon::mpi
