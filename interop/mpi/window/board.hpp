@@ -14,14 +14,14 @@
 
 #include "interop/mpi/lock/rank_lock.hpp"
 #include "sync/policy.hpp"
-#include "sync/shared_bell.hpp"
+#include "sync/shared_doorbell.hpp"
 #include "sync/shared_count.hpp"
 
 namespace photon::mpi {
 
 using Policy = sync::HardwarePolicy;
 using Lock = RankLock<Policy>;
-using Bell = sync::SharedBell<Policy>;
+using Doorbell = sync::SharedDoorbell<Policy>;
 using SharedCount = sync::SharedCount<Policy>;
 
 // Between the owner of the block and one other member.
@@ -48,7 +48,7 @@ class Board {
 
   Lock window_lock() const noexcept { return {head_->window, {slots_, members_}, self_}; }
   Lock sum_lock() const noexcept { return {head_->sum, {slots_ + members_, members_}, self_}; }
-  Bell& bell() const noexcept { return head_->bell; }
+  Doorbell& doorbell() const noexcept { return head_->doorbell; }
   SharedCount& round(std::size_t number) const noexcept { return head_->rounds[number]; }
   Pair& pair(std::uint32_t member) const noexcept { return pairs_[member]; }
 
@@ -56,7 +56,7 @@ class Board {
   struct Head {
     LockWords<Policy> window;
     LockWords<Policy> sum;
-    Bell bell;
+    Doorbell doorbell;
     SharedCount rounds[kRounds];
   };
 

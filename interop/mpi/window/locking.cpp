@@ -14,7 +14,7 @@ bool is_free(const Lock& lock) noexcept { return lock.owner() == kNobody; }
 
 void Window::own_lock(Lock lock, Target& target) noexcept {
   if (!lock.own()) {
-    Patience patience(job_, target.board->bell());
+    Patience patience(job_, target.board->doorbell());
     bool has_claimed = false;
     for (;;) {
       const std::uint32_t owner = lock.owner();
@@ -40,7 +40,7 @@ void Window::await_sharers(Lock& lock, Target& target) noexcept {
   std::uint32_t sharer = lock.blocking_slot();
   if (sharer == kNobody) [[likely]]
     return;
-  Patience patience(job_, target.board->bell());
+  Patience patience(job_, target.board->doorbell());
   for (; sharer != kNobody; sharer = lock.blocking_slot()) {
     if (patience.pause(targets_[sharer]->rank)) continue;
     warn_of(target, sharer);
@@ -51,7 +51,7 @@ void Window::await_sharers(Lock& lock, Target& target) noexcept {
 void Window::share_lock(Lock lock, Target& target) noexcept {
   if (lock.share()) [[likely]]
     return;
-  Patience patience(job_, target.board->bell());
+  Patience patience(job_, target.board->doorbell());
   bool has_claimed = false;
   for (;;) {
     const std::uint32_t owner = lock.owner();
@@ -73,12 +73,12 @@ void Window::share_lock(Lock lock, Target& target) noexcept {
 
 void Window::leave_lock(Lock lock, Target& target) noexcept {
   lock.leave();
-  target.board->bell().ring();
+  target.board->doorbell().ring();
 }
 
 void Window::unshare_lock(Lock lock, Target& target) noexcept {
   lock.unshare();
-  target.board->bell().ring();
+  target.board->doorbell().ring();
 }
 
 void Window::warn_of(const Target& target, std::uint32_t dead) const noexcept {

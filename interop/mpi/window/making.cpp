@@ -3,6 +3,7 @@
 #include <photon/map.h>
 #include <photon/memory.h>
 
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -63,13 +64,9 @@ bool Making::provide() {
   const std::uint64_t in_front =
       wish_.allocates ? (wish_.size_bytes + kLine - 1) / kLine * kLine : 0;
   const std::uint64_t bytes = in_front + Board::bytes_of(members);
-  if (bytes < wish_.size_bytes) return false;
+  if (bytes < in_front) return false;
   holding_->memory = job_.allocate(bytes);
-  if (holding_->memory == nullptr) {
-    job_.say("a window of %llu bytes stays MPI's: Photon has no memory for it",
-             static_cast<unsigned long long>(wish_.size_bytes));
-    return false;
-  }
+  if (holding_->memory == nullptr) return false;
   if (!job_.find(holding_->memory, bytes, card_.block)) return false;
   base_ = wish_.allocates ? holding_->memory : wish_.base;
   card_.unit = static_cast<std::uint32_t>(wish_.unit);
@@ -134,26 +131,53 @@ bool Making::reach(std::uint32_t member) {
 }
 
 // Null: MPI has to make it.
-std::unique_ptr<Holding> Making::run() {
-  card_.can = is_wanted() && find_ranks() && provide() ? 1 : 0;
-  cards_.resize(static_cast<std::size_t>(size_));
+std::unique_ptr<Holding> Making::run() noexcept {
+  if (!agree(prepare())) return nullptr;
   constexpr int kBytes = sizeof(Card);
-  if (!agree(card_.can != 0)) return nullptr;
   if (real().Allgather(&card_, kBytes, MPI_BYTE, cards_.data(), kBytes, MPI_BYTE, comm_) !=
       MPI_SUCCESS)
     return nullptr;
   bool can = true;
-  holding_->window = std::make_unique<Window>(job_, static_cast<std::uint32_t>(own_),
-                                              static_cast<std::uint32_t>(size_));
   for (std::uint32_t i = 0; can && i < cards_.size(); ++i) can = reach(i);
+  if (!can) say("it cannot reach the memory of a member: another host, or no copies by the kernel");
   if (!agree(can)) return nullptr;
   MPI_Win win = MPI_WIN_NULL;
   const int made = real().Win_create(base_, static_cast<MPI_Aint>(wish_.size_bytes), wish_.unit,
                                      wish_.info, comm_, &win);
+  if (made != MPI_SUCCESS) say("MPI refuses MPI_Win_create");
   if (!agree(made == MPI_SUCCESS)) return nullptr;
   holding_->handle = win;
   holding_->flavour = wish_.allocates ? MPI_WIN_FLAVOR_ALLOCATE : MPI_WIN_FLAVOR_CREATE;
   return std::move(holding_);
+}
+
+// All that can run out of memory, so that a member without any is no riddle to the others.
+bool Making::prepare() noexcept {
+  try {
+    if (!is_wanted()) return say("its info says photon_async = false");
+    if (!find_ranks()) return say("not all of its members are of MPI_COMM_WORLD");
+    if (!provide()) return say_error();
+    const auto count = static_cast<std::uint32_t>(size_);
+    cards_.resize(count);
+    holding_->mapped.reserve(2 * std::size_t{count});
+    holding_->window = std::make_unique<Window>(job_, static_cast<std::uint32_t>(own_), count);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return say("there is no memory for it");
+  }
+}
+
+// What the library has said last.
+bool Making::say_error() noexcept {
+  ph_error error{};
+  ph_last_error(job_.context(), &error);
+  return say(error.text);
+}
+
+bool Making::say(const char* why) noexcept {
+  job_.say("a window of %llu bytes stays MPI's: %s",
+           static_cast<unsigned long long>(wish_.size_bytes), why);
+  return false;
 }
 
 }  // namespace photon::mpi

@@ -12,7 +12,6 @@ namespace photon::mpi {
 
 // What a member says of itself.
 struct Card {
-  std::int32_t can = 0;
   std::uint32_t unit = 1;
   ph_rank rank = 0;
   Way way = Way::mapped;
@@ -34,11 +33,14 @@ class Making {
   Making& operator=(const Making&) = delete;
 
   bool begin() noexcept;  // false: MPI cannot even give us a communicator
-  std::unique_ptr<Holding> run();
+  std::unique_ptr<Holding> run() noexcept;
   void* base() const noexcept { return base_; }
 
  private:
   bool agree(bool mine) noexcept;
+  bool prepare() noexcept;
+  bool say(const char* why) noexcept;  // false
+  bool say_error() noexcept;
   bool is_wanted() const noexcept;
   bool find_ranks();
   bool provide();

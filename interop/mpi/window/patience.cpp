@@ -34,14 +34,14 @@ bool Patience::pause(ph_rank whom) noexcept {
   if (since_ns_ == 0) since_ns_ = now_ns();
   job_.serve();
   if (waited_ns() < kAwakeNs) {
-    before_ = bell_.rings();
+    before_ = doorbell_.rings();
     ::sched_yield();
     return true;
   }
   if (!is_there(whom)) return false;
   ++sleeps_;
-  bell_.sleep(before_, kSleepNs);
-  before_ = bell_.rings();  // before the caller's next look
+  doorbell_.sleep(before_, kSleepNs);
+  before_ = doorbell_.rings();  // before the caller's next look
   return true;
 }
 

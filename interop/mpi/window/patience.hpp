@@ -1,7 +1,7 @@
 // How a rank waits for another one's word, and what it does meanwhile (docs/mpi.md, "Waiting").
 //
 //   looks: at once -- nothing --> spin -- some microseconds --> serve both engines, yield the core
-//          -- 100 us --> asleep on the bell, at most 1 ms at a time; serves between two sleeps
+//          -- 100 us --> asleep on the doorbell, 1 ms at most at a time; serves between sleeps
 //          the rank waited for has ended --> lost
 //
 // Owner: the stack of one wait. Threads: that one.
@@ -16,8 +16,9 @@ namespace photon::mpi {
 
 class Patience {
  public:
-  // `bell` is rung when what is waited for may have come.
-  Patience(Job& job, Bell& bell) noexcept : job_(job), bell_(bell), before_(bell.rings()) {}
+  // `doorbell` is rung when what is waited for may have come.
+  Patience(Job& job, Doorbell& doorbell) noexcept
+      : job_(job), doorbell_(doorbell), before_(doorbell.rings()) {}
 
   // After a look that found nothing; then the caller looks again. False: that rank is dead or has
   // left, so that nothing will come.
@@ -32,7 +33,7 @@ class Patience {
   bool is_there(ph_rank whom) noexcept;
 
   Job& job_;
-  Bell& bell_;
+  Doorbell& doorbell_;
   std::uint32_t before_;
   std::uint32_t looks_ = 0;
   std::uint32_t sleeps_ = 0;

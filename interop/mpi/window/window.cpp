@@ -54,7 +54,7 @@ Outcome Window::barrier() noexcept {
     const std::uint32_t to = (own_ + step) % size();
     Board& theirs = *targets_[to]->board;
     theirs.round(k).count_to(number);
-    theirs.bell().ring();
+    theirs.doorbell().ring();
     if (!await(board().round(k), number, (own_ + size() - step) % size())) return lost();
   }
   return {};
@@ -63,7 +63,7 @@ Outcome Window::barrier() noexcept {
 // False: that member has ended before.
 bool Window::await(SharedCount& count, std::uint64_t value, std::uint32_t member) noexcept {
   if (count.get() >= value) return true;
-  Patience patience(job_, board().bell());
+  Patience patience(job_, board().doorbell());
   while (count.get() < value)
     if (!patience.pause(targets_[member]->rank)) return count.get() >= value;
   return true;
@@ -154,7 +154,7 @@ Outcome Window::post(const std::vector<std::uint32_t>& origins) noexcept {
     Board& theirs = *targets_[origin]->board;
     SharedCount& posts = theirs.pair(own_).posts;
     posts.count_to(posts.get() + 1);
-    theirs.bell().ring();
+    theirs.doorbell().ring();
   }
   is_posted_ = true;
   return {};
@@ -188,7 +188,7 @@ Outcome Window::complete() noexcept {
     target.access = Access::closed;
     SharedCount& completes = target.board->pair(own_).completes;
     completes.count_to(completes.get() + 1);
-    target.board->bell().ring();
+    target.board->doorbell().ring();
   }
   is_started_ = false;
   return {};

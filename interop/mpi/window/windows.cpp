@@ -19,6 +19,12 @@ struct Known {
   std::list<std::unique_ptr<Holding>> live;
   std::list<std::unique_ptr<Holding>> parting;
 };
+// Windows are not duplicated; MPI's own function of that kind is a symbol that need not be loaded.
+int copy_nothing(MPI_Win, int, void*, void*, void*, int* flag) noexcept {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
 Known& known() noexcept {
   static Known all;
   return all;
@@ -47,7 +53,7 @@ std::uint64_t Windows::key_of(MPI_Win win) noexcept {
 int Windows::keyval() noexcept {
   static const int made = [] {
     int value = MPI_KEYVAL_INVALID;
-    real().Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_deletion, &value, nullptr);
+    real().Win_create_keyval(copy_nothing, on_deletion, &value, nullptr);
     return value;
   }();
   return made;
@@ -97,10 +103,7 @@ std::optional<int> Windows::make(Job& job, const Wish& wish, void*& base, MPI_Wi
     Making making(job, wish);
     if (!making.begin()) return std::nullopt;
     std::unique_ptr<Holding> holding = making.run();
-    if (holding == nullptr) {
-      job.say("a window stays MPI's: not all of its members can serve it");
-      return std::nullopt;
-    }
+    if (holding == nullptr) return std::nullopt;
     if (!enter(*holding)) return MPI_ERR_NO_MEM;
     base = making.base();
     win = holding->handle;

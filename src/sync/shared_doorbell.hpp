@@ -22,7 +22,7 @@
 namespace photon::sync {
 
 template <class Policy>
-class alignas(64) SharedBell {
+class alignas(64) SharedDoorbell {
  public:
   std::uint32_t rings() const noexcept { return rings_.load(std::memory_order_relaxed); }
 
