@@ -21,6 +21,13 @@ namespace {
 // Only read by the operations that it is given to.
 void* reader(const void* memory) noexcept { return const_cast<void*>(memory); }
 
+// Whether an operation with a request may be done.
+Outcome check(Window& window, int rank) noexcept {
+  if (rank == MPI_PROC_NULL) return {};
+  const Outcome outcome = check_member(window, rank);
+  return outcome.is_good() ? window.check_passive(rank) : outcome;
+}
+
 int finish(MPI_Win win, const Outcome& outcome, MPI_Request* request) noexcept {
   const int code = report(win, outcome);
   return code == MPI_SUCCESS ? complete_request(request) : code;
@@ -33,6 +40,7 @@ int finish(MPI_Win win, const Outcome& outcome, MPI_Request* request) noexcept {
 using photon::mpi::reader;
 
 using photon::mpi::accumulate;
+using photon::mpi::check;
 using photon::mpi::compare_and_swap;
 using photon::mpi::finish;
 using photon::mpi::get;
@@ -92,9 +100,9 @@ int photon_MPI_Rput(const void* origin, int count, MPI_Datatype type, int rank, 
   Window* const window = Windows::find(win);
   if (window == nullptr)
     return next().Rput(origin, count, type, rank, at, target_count, target_type, win, request);
-  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
-                                                : put(*window, {reader(origin), count, type},
-                                                      {rank, at, target_count, target_type});
+  Outcome outcome = check(*window, rank);
+  if (outcome.is_good() && rank != MPI_PROC_NULL)
+    outcome = put(*window, {reader(origin), count, type}, {rank, at, target_count, target_type});
   return finish(win, outcome, request);
 }
 
@@ -103,9 +111,9 @@ int photon_MPI_Rget(void* origin, int count, MPI_Datatype type, int rank, MPI_Ai
   Window* const window = Windows::find(win);
   if (window == nullptr)
     return next().Rget(origin, count, type, rank, at, target_count, target_type, win, request);
-  const Outcome outcome = rank == MPI_PROC_NULL ? Outcome{}
-                                                : get(*window, {origin, count, type},
-                                                      {rank, at, target_count, target_type});
+  Outcome outcome = check(*window, rank);
+  if (outcome.is_good() && rank != MPI_PROC_NULL)
+    outcome = get(*window, {origin, count, type}, {rank, at, target_count, target_type});
   return finish(win, outcome, request);
 }
 
@@ -116,10 +124,10 @@ int photon_MPI_Raccumulate(const void* origin, int count, MPI_Datatype type, int
   if (window == nullptr)
     return next().Raccumulate(origin, count, type, rank, at, target_count, target_type, op, win,
                               request);
-  const Outcome outcome = rank == MPI_PROC_NULL
-                              ? Outcome{}
-                              : accumulate(*window, {reader(origin), count, type}, nullptr,
-                                           {rank, at, target_count, target_type}, op);
+  Outcome outcome = check(*window, rank);
+  if (outcome.is_good() && rank != MPI_PROC_NULL)
+    outcome = accumulate(*window, {reader(origin), count, type}, nullptr,
+                         {rank, at, target_count, target_type}, op);
   return finish(win, outcome, request);
 }
 
@@ -132,10 +140,10 @@ int photon_MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype type,
     return next().Rget_accumulate(origin, count, type, result, result_count, result_type, rank, at,
                                   target_count, target_type, op, win, request);
   const Buffer back{result, result_count, result_type};
-  const Outcome outcome = rank == MPI_PROC_NULL
-                              ? Outcome{}
-                              : accumulate(*window, {reader(origin), count, type}, &back,
-                                           {rank, at, target_count, target_type}, op);
+  Outcome outcome = check(*window, rank);
+  if (outcome.is_good() && rank != MPI_PROC_NULL)
+    outcome = accumulate(*window, {reader(origin), count, type}, &back,
+                         {rank, at, target_count, target_type}, op);
   return finish(win, outcome, request);
 }
 

@@ -128,8 +128,9 @@ int photon_MPI_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag) {
 
 int photon_MPI_Win_get_info(MPI_Win win, MPI_Info* info) {
   const int result = next().Win_get_info(win, info);
-  if (result != MPI_SUCCESS || Windows::find(win) == nullptr) return result;
-  return real().Info_set(*info, photon::mpi::kAsync, "true");
+  if (result != MPI_SUCCESS || Job::current() == nullptr) return result;
+  return real().Info_set(*info, photon::mpi::kAsync,
+                         Windows::find(win) != nullptr ? "true" : "false");
 }
 
 int photon_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* unit, void* base) {

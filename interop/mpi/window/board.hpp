@@ -14,8 +14,8 @@
 
 #include "interop/mpi/lock/rank_lock.hpp"
 #include "sync/policy.hpp"
-#include "sync/shared_doorbell.hpp"
 #include "sync/shared_count.hpp"
+#include "sync/shared_doorbell.hpp"
 
 namespace photon::mpi {
 

@@ -121,20 +121,24 @@ void Window::give_back(Target& target) noexcept {
   target.access = Access::closed;
 }
 
-// Operations are over when their calls return; only the epoch is looked at.
+// Operations are over when their calls return. What they have stored is seen by all before anything
+// that this rank reads from now on.
 Outcome Window::flush(int member) noexcept {
-  Target& target = *targets_[static_cast<std::uint32_t>(member)];
-  const TargetGuard guard(job_, target);
-  return open_passive(target);
+  const Outcome outcome = check_passive(member);
+  Policy::full_fence();
+  return outcome;
 }
 
-Outcome Window::open_passive(Target& target) noexcept {
+Outcome Window::check_passive(int member) noexcept {
+  Target& target = *targets_[static_cast<std::uint32_t>(member)];
+  const TargetGuard guard(job_, target);
   if (is_all_.get() || (target.access != Access::closed && target.access != Access::granted))
     return {};
-  return wrong("a flush outside an epoch of locks");
+  return wrong("a flush, or an operation with a request, outside an epoch of locks");
 }
 
 Outcome Window::flush_all() noexcept {
+  Policy::full_fence();
   if (is_all_.get() || locked_.get() != 0) return {};
   return wrong("a flush outside an epoch of locks");
 }

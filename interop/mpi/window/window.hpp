@@ -94,6 +94,8 @@ class Window {
   Outcome unlock_all() noexcept;
   Outcome flush(int member) noexcept;
   Outcome flush_all() noexcept;
+  // Operations with requests belong to epochs of locks alone.
+  Outcome check_passive(int member) noexcept;
   // Members of the window.
   Outcome post(const std::vector<std::uint32_t>& origins) noexcept;
   Outcome start(const std::vector<std::uint32_t>& targets) noexcept;
@@ -114,7 +116,6 @@ class Window {
   enum class Fence : std::uint8_t { none, maybe, used };
 
   Outcome admit_slowly(Target& target) noexcept;
-  Outcome open_passive(Target& target) noexcept;
   void take(Target& target, Access access) noexcept;
   void give_back(Target& target) noexcept;
   void await_sharers(Lock& lock, Target& target) noexcept;
