@@ -1,1 +1,0 @@
-#include "interop/mpi/fold/element.hpp"
