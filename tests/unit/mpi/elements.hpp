@@ -99,20 +99,27 @@ void with_type(Basic basic, Body body) {
   }
 }
 
-// The runs of an element that hold its value; all else are holes.
-struct Span {
-  std::size_t begin, bytes;
-};
-inline std::vector<Span> value_spans(Basic basic) {
+// What a byte of an element is: of its value; of a hole between or behind the parts of a pair; or
+// it fills the place of a long double up, and nobody minds it.
+enum class Part : std::uint8_t { value, hole, filling };
+inline std::vector<Part> parts_of(Basic basic) {
+  std::vector<Part> parts(bytes_of(basic), Part::value);
+  const auto mark = [&](std::size_t begin, std::size_t end, Part part) {
+    for (std::size_t i = begin; i < end; ++i) parts[i] = part;
+  };
   switch (basic) {
-    case Basic::extended: return {{0, 10}};
-    case Basic::complex_extended: return {{0, 10}, {16, 10}};
+    case Basic::extended_int: mark(20, 32, Part::hole); [[fallthrough]];
+    case Basic::extended: mark(10, 16, Part::filling); break;
+    case Basic::complex_extended:
+      mark(10, 16, Part::filling);
+      mark(26, 32, Part::filling);
+      break;
     case Basic::double_int:
-    case Basic::long_int: return {{0, 8}, {8, 4}};
-    case Basic::short_int: return {{0, 2}, {4, 4}};
-    case Basic::extended_int: return {{0, 10}, {16, 4}};
-    default: return {{0, bytes_of(basic)}};
+    case Basic::long_int: mark(12, 16, Part::hole); break;
+    case Basic::short_int: mark(2, 4, Part::hole); break;
+    default: break;
   }
+  return parts;
 }
 
 class Elements {

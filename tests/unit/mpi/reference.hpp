@@ -83,21 +83,43 @@ inline void fold_one(FoldKind kind, unsigned char* target, const unsigned char* 
             [&]<class T>() { computed(kind.op, target, source, static_cast<T*>(nullptr)); });
 }
 
-inline bool is_nan(Basic basic, const unsigned char* at) {
-  bool is = false;
-  with_type(basic, [&]<class T>() {
-    if constexpr (std::is_floating_point_v<T>) is = std::isnan(loaded<T>(at));
-  });
-  return is;
+// What the targets become: their values, for holes stay as they are.
+inline Bytes folded(FoldKind kind, const Bytes& target, const Bytes& source) {
+  const auto parts = parts_of(kind.basic);
+  Bytes all = target, one(parts.size());
+  for (std::size_t at = 0; at < all.size(); at += parts.size()) {
+    std::copy_n(&target[at], parts.size(), one.begin());
+    fold_one(kind, one.data(), &source[at]);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i] == Part::value) all[at + i] = one[i];
+  }
+  return all;
 }
 
-// Of the bits of a computed NaN nobody promises anything.
-inline bool is_same(FoldKind kind, const unsigned char* got, const unsigned char* wanted) {
-  if ((kind.op == Op::sum || kind.op == Op::prod) && is_nan(kind.basic, wanted))
-    return is_nan(kind.basic, got);
-  for (const Span span : value_spans(kind.basic))
-    if (std::memcmp(got + span.begin, wanted + span.begin, span.bytes) != 0) return false;
-  return true;
+// Of the bits of a computed NaN nobody promises anything: each becomes the same one.
+inline void level(FoldKind kind, unsigned char* elements, std::size_t bytes) {
+  if (kind.op != Op::sum && kind.op != Op::prod) return;
+  with_type(kind.basic, [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>)
+      for (std::size_t at = 0; at < bytes; at += sizeof(T))
+        if (std::isnan(loaded<T>(elements + at)))
+          stored(elements + at, std::numeric_limits<T>::quiet_NaN());
+  });
+}
+
+// The first element that is not as wanted, filling aside, in words; "": all are.
+inline std::string difference(FoldKind kind, const unsigned char* got, const Bytes& wanted) {
+  const auto parts = parts_of(kind.basic);
+  Bytes mine(wanted.size()), others = wanted;
+  std::copy_n(got, mine.size(), mine.begin());
+  level(kind, mine.data(), mine.size());
+  level(kind, others.data(), others.size());
+  for (std::size_t at = 0; at < mine.size(); at += parts.size())
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (parts[i] != Part::filling && mine[at + i] != others[at + i])
+        return name_of(kind.op, kind.basic) + ": element " + std::to_string(at / parts.size()) +
+               (parts[i] == Part::hole ? ", a hole" : ", its value");
+  return "";
 }
 
 }  // namespace photon::mpi::test
