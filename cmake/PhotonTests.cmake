@@ -143,9 +143,10 @@ function(photon_shortage target)
 endfunction()
 
 # photon_unit_suites(TIMEOUT seconds): tests/unit mirrors src/; a suite unit_<layer> for each layer,
-# with the layer as its label; unit/task has the tests of task/, which is a library of its own. What
-# services, schedules and the wire are made of knows no threads: the engine's lock stands around
-# each call of it. The suites of the engine show that it does.
+# with the layer as its label; unit/task has the tests of task/, which is a library of its own, and
+# unit/mpi those of interop/mpi that need no MPI. What services, schedules and the wire are made of
+# knows no threads: the engine's lock stands around each call of it. The suites of the engine show
+# that it does.
 function(photon_unit_suites)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_CURRENT_SOURCE_DIR}/unit/*)
   foreach(folder IN LISTS folders)
@@ -168,6 +169,8 @@ function(photon_unit_suites)
       target_sources(photon_unit_task_tests PRIVATE ${objects})
       find_package(Boost REQUIRED COMPONENTS context)
       target_link_libraries(photon_unit_task_tests PRIVATE Boost::context)
+    elseif(layer STREQUAL "mpi")
+      target_link_libraries(photon_unit_mpi_tests PRIVATE photon_mpi_fold)
     endif()
   endforeach()
 endfunction()
