@@ -1,6 +1,7 @@
 #include "interop/mpi/type/contents.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "interop/mpi/type/layout_builder.hpp"
 
@@ -76,6 +77,13 @@ void Contents::read(MPI_Datatype type) {
   add_to(numbers_, addresses, addresses_count);
 }
 
+// To where the constructor has them, before the ints that follow.
+void Contents::move_counts(std::size_t place, MPI_Count count) {
+  if (numbers_.size() < place + static_cast<std::size_t>(count)) throw kNoAnswer;
+  std::rotate(numbers_.begin() + static_cast<std::ptrdiff_t>(place), numbers_.end() - count,
+              numbers_.end());
+}
+
 // False: this MPI has no such calls.
 template <class Calls>
 bool Contents::read_large(const Calls& calls, MPI_Datatype type) {
@@ -102,9 +110,8 @@ bool Contents::read_large(const Calls& calls, MPI_Datatype type) {
     add_to(numbers_, ints, ints_count);
     add_to(numbers_, addresses, addresses_count);
     add_to(numbers_, counts, counts_count);
-    // A subarray's order of dimensions is an int and has come before the sizes, which are counts.
-    if (combiner_ == MPI_COMBINER_SUBARRAY && numbers_.size() > 2)
-      std::rotate(numbers_.begin() + 1, numbers_.begin() + 2, numbers_.end());
+    if (combiner_ == MPI_COMBINER_SUBARRAY) move_counts(1, counts_count);
+    if (combiner_ == MPI_COMBINER_DARRAY) move_counts(3, counts_count);
     return true;
   }
 }

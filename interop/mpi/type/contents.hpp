@@ -6,6 +6,7 @@
 // Owner: who describes a type. Threads: one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -32,6 +33,7 @@ class Contents {
   void read(MPI_Datatype type);
   template <class Calls>
   bool read_large(const Calls& calls, MPI_Datatype type);
+  void move_counts(std::size_t place, MPI_Count count);
 
   int combiner_ = MPI_COMBINER_NAMED;
   std::vector<std::int64_t> numbers_;

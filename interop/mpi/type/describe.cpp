@@ -1,5 +1,6 @@
 #include "interop/mpi/type/describe.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -14,6 +15,12 @@ namespace photon::mpi {
 namespace {
 
 using Numbers = std::span<const std::int64_t>;
+
+// Which of how many processes.
+struct Share {
+  std::int64_t process;
+  std::int64_t processes;
+};
 
 constexpr unsigned kMostLevels = 4096;
 constexpr Refused kOtherNumbers{"MPI says something else of it than its constructor takes"};
@@ -79,6 +86,46 @@ void place_subarray(LayoutBuilder& builder, const Layout& part, Numbers numbers)
   builder.place(inner, 0, 1);
 }
 
+// One dimension of a distributed array: the blocks of one process.
+Layout distributed(const Layout& inner, std::int64_t size, std::int64_t block, Share share) {
+  if (block <= 0 || share.processes <= 0) throw kOtherNumbers;
+  LayoutBuilder dimension;
+  for (std::int64_t start = share.process * block; start < size; start += block * share.processes)
+    dimension.place(inner, start * inner.extent, std::min(block, size - start));
+  return dimension.finish(inner.extent * size);
+}
+
+// processes, rank, dimensions, sizes, distributions, their arguments, processes, order.
+void place_darray(LayoutBuilder& builder, const Layout& part, Numbers numbers) {
+  if (numbers.size() < 3 || numbers[2] <= 0) throw kOtherNumbers;
+  const auto dimensions = static_cast<std::size_t>(numbers[2]);
+  exactly(4 + 4 * dimensions, numbers);
+  const Numbers sizes = numbers.subspan(3, dimensions);
+  const Numbers kinds = numbers.subspan(3 + dimensions, dimensions);
+  const Numbers arguments = numbers.subspan(3 + 2 * dimensions, dimensions);
+  const Numbers processes = numbers.subspan(3 + 3 * dimensions, dimensions);
+  // The grid of processes is in C's order whatever that of the array is.
+  std::vector<std::int64_t> places(dimensions);
+  std::int64_t rank = numbers[1];
+  for (std::size_t at = dimensions; at-- > 0;) {
+    if (processes[at] <= 0) throw kOtherNumbers;
+    places[at] = rank % processes[at];
+    rank /= processes[at];
+  }
+  Layout inner = part;
+  for (std::size_t nearness = 0; nearness < dimensions; ++nearness) {
+    const std::size_t at = numbers.back() == MPI_ORDER_C ? dimensions - 1 - nearness : nearness;
+    std::int64_t block = arguments[at];
+    if (kinds[at] == MPI_DISTRIBUTE_NONE)
+      block = sizes[at];
+    else if (block == MPI_DISTRIBUTE_DFLT_DARG)
+      block =
+          kinds[at] == MPI_DISTRIBUTE_CYCLIC ? 1 : (sizes[at] + processes[at] - 1) / processes[at];
+    inner = distributed(inner, sizes[at], block, {places[at], processes[at]});
+  }
+  builder.place(inner, 0, 1);
+}
+
 // count, blocklengths, displacements; a type for each. One that stands there several times is
 // described once, or types of types of types would take for ever.
 void place_struct(LayoutBuilder& builder, const Contents& contents, const Predefined& predefined,
@@ -122,6 +169,7 @@ bool place_by_constructor(LayoutBuilder& builder, int combiner, const Layout& pa
       return true;
     case MPI_COMBINER_HINDEXED_BLOCK: place_equal_blocks(builder, part, numbers, 1); return true;
     case MPI_COMBINER_SUBARRAY: place_subarray(builder, part, numbers); return true;
+    case MPI_COMBINER_DARRAY: place_darray(builder, part, numbers); return true;
     default: return false;
   }
 }
