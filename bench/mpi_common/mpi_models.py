@@ -1,4 +1,4 @@
-"""The MPIs that are installed, each in three models, and how a program of theirs is run and told of.
+"""The MPIs that are installed, each in three models, and how a program of theirs is run.
 
     plain   as it is
     async   MPICH_ASYNC_PROGRESS=1: MPICH's own thread; Open MPI has none, and says so
@@ -64,7 +64,7 @@ def state_of(before_ns, after_ns):
 
 
 def figures_of_one_state(found):
-    """Of {model: [(state, figure of the run)]}: the state that all but `async` have seen, most often
+    """Of {model: [(state, figures of a run)]}: the state that all but `async` have seen, most often
     if there are more, and the best run of each model in it; without such a state the best of all.
     The threads of `async` have no core of their own, and no state."""
     judged = [model for model in found if model != "async"]
@@ -135,12 +135,24 @@ class Mpi:
     def measure(self, model, job, cores, limit_s):
         """The line of JSON that rank 0 prints; `job`: program, ranks, its arguments."""
         program, ranks, arguments = job
-        said = run(self.command(model, ranks, cores) + [self.programs[program]] + arguments, limit_s,
-                   env=self.environment(model, ranks > len(cores)))
+        line = self.command(model, ranks, cores) + [self.programs[program]] + arguments
+        said = run(line, limit_s, env=self.environment(model, ranks > len(cores)))
         lines = [line for line in said.splitlines() if line.startswith("{")]
         if not lines:
             raise NoFigure(f"{program} printed no figures: {last_line(said)}")
         return json.loads(lines[-1])
+
+
+def two_cores():
+    """Those of a machine with more: no two threads of one core, where the kernel tells."""
+    cores = sorted(os.sched_getaffinity(0))
+    path = f"/sys/devices/system/cpu/cpu{cores[0]}/topology/thread_siblings_list"
+    siblings = set()
+    if os.path.exists(path):
+        for part in open(path).read().strip().split(","):
+            low, _, high = part.partition("-")
+            siblings.update(range(int(low), int(high or low) + 1))
+    return cores[:1] + ([core for core in cores[1:] if core not in siblings] or cores[1:])[:1]
 
 
 def add_options(parser):
@@ -191,10 +203,12 @@ def present(options):
     return [mpi for mpi in mpis if not mpi.missing]
 
 
-def take_turns(mpi, options, measure):
-    """{model: [(state, figures)]} of all turns, and what failed, in words."""
+def take_turns(mpi, options, measure, is_crowded):
+    """{model: [(state, figures)]} of all turns, and what failed, in words. Two spinning threads for
+    each rank, and more ranks than cores, take seconds even for something tiny: that is left out."""
     found, troubles = {}, []
-    models = [model for model in options.models if mpi.why_not(model) is None]
+    models = [model for model in options.models if mpi.why_not(model) is None
+              and not (model == "async" and options.tiny and is_crowded)]
     for _ in range(options.turns):
         for model in models:
             try:
