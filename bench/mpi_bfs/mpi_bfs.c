@@ -22,7 +22,7 @@ static const char* read_options(int argc, char** argv, Options* options) {
     const char* const name = argv[i];
     if (strcmp(name, "--tiny") == 0) {
       options->roots = 1;
-      options->scale = 6;
+      options->scale = 8;
       continue;
     }
     const char* const value = argv[++i]; /* NULL behind the last one */

@@ -29,12 +29,12 @@ static inline double ns_between(uint64_t start_ns, uint64_t end_ns) {
 
 /* Ends the job with words: for results that are wrong. */
 __attribute__((format(printf, 1, 2), noreturn)) static inline void fail(const char* format, ...) {
+  char text[512];
   va_list words;
   va_start(words, format);
-  vfprintf(stderr, format, words);
+  vsnprintf(text, sizeof text, format, words);
   va_end(words);
-  fputc('\n', stderr);
-  fflush(stderr);
+  fprintf(stderr, "%s\n", text); /* one write: other ranks may fail, too */
   MPI_Abort(MPI_COMM_WORLD, 1);
   exit(1);
 }

@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -30,19 +31,21 @@ def last_line(text):
 
 def words_of_failure(err, out):
     """What the program said itself, if it did: launchers add lines of their own behind that."""
+    of_launchers = ("-", "=", "Abort(", "MPI_ABORT", "with ", "NOTE:", "You may", "exactly when")
     own = [line for line in (err + "\n" + out).splitlines()
-           if line.strip() and not line.startswith(("-", "=", "Abort(", "MPI_ABORT", "with "))]
+           if line.strip() and not line.startswith(of_launchers)]
     return own[0].strip() if own else last_line(err or out)
 
 
-def run(arguments, limit_s, **options):
+def run(arguments, limit_s, called=None, **options):
     """What it printed; one that runs too long is killed with all of its group."""
+    called = called or arguments[0]
     started = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=True, **options)
     try:
         out, err = started.communicate(timeout=limit_s)
     except subprocess.TimeoutExpired:
-        raise NoFigure(f"{arguments[0]} ran longer than {limit_s} s") from None
+        raise NoFigure(f"{called} ran longer than {limit_s} s") from None
     finally:
         if started.returncode is None:  # not reaped: the group is its own
             os.killpg(started.pid, signal.SIGKILL)
@@ -50,8 +53,7 @@ def run(arguments, limit_s, **options):
         started.stdout.close()
         started.stderr.close()
     if started.returncode != 0:
-        raise NoFigure(f"{arguments[0]} ends with {started.returncode}: "
-                       + words_of_failure(err, out))
+        raise NoFigure(f"{called} ends with {started.returncode}: {words_of_failure(err, out)}")
     return out
 
 
@@ -85,14 +87,15 @@ class Mpi:
         launcher = "mpiexec" if flavour == "mpich" or prefix else "mpirun"
         names = ((f"{prefix}/bin/mpicc", f"{prefix}/bin/{launcher}") if prefix else
                  (f"mpicc.{flavour}", f"{launcher}.{flavour}"))
-        self.flavour, self.name = flavour, prefix or flavour
+        self.flavour = flavour
+        self.name = os.path.basename(prefix.rstrip("/")) if prefix else flavour
         self.compiler, self.launcher = names
         self.missing = [name for name in names if shutil.which(name) is None]
         self.library = os.path.join(lib_dir, f"libphoton_pmpi-{flavour}.so")
         self.programs = {}
 
     def build(self, folder, program, sources):
-        path = os.path.join(folder, f"{program}.{self.name.replace('/', '_')}")
+        path = os.path.join(tempfile.mkdtemp(dir=folder), program)
         run([self.compiler, "-O2", "-std=gnu11", "-Wall", "-Wextra", f"-I{HERE}"] + sources
             + ["-o", path, "-lm"], 120)
         self.programs[program] = path
@@ -136,7 +139,8 @@ class Mpi:
         """The line of JSON that rank 0 prints; `job`: program, ranks, its arguments."""
         program, ranks, arguments = job
         line = self.command(model, ranks, cores) + [self.programs[program]] + arguments
-        said = run(line, limit_s, env=self.environment(model, ranks > len(cores)))
+        said = run(line, limit_s, called=program,
+                   env=self.environment(model, ranks > len(cores)))
         lines = [line for line in said.splitlines() if line.startswith("{")]
         if not lines:
             raise NoFigure(f"{program} printed no figures: {last_line(said)}")
