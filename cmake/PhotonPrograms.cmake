@@ -6,7 +6,7 @@ function(photon_add_folder kind)
   set(base ${PROJECT_SOURCE_DIR}/${kind})
   file(GLOB entries CONFIGURE_DEPENDS ${base}/*)
   # Programs of other libraries, to compare with: bench/*/run build what they find installed.
-  list(FILTER entries EXCLUDE REGEX "/bench/(peers|coll_vs_mpi)$")
+  list(FILTER entries EXCLUDE REGEX "/bench/(peers|coll_vs_mpi|mpi_[a-z]+)$")
   foreach(entry IN LISTS entries)
     get_filename_component(name ${entry} NAME_WE)
     if(IS_DIRECTORY ${entry})

@@ -1,0 +1,17 @@
+# The benchmarks of one-sided MPI (bench/mpi_overlap, bench/mpi_bfs), tiny: each MPI that is
+# installed, plain, with its own thread of progress, and with our library before it where that is
+# built. Contents and trees are verified, figures are not judged. Skipped if no MPI is installed.
+function(photon_mpi_bench_tests)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR PHOTON_SANITIZE)
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(bench ${PROJECT_SOURCE_DIR}/bench)
+  foreach(script mpi_overlap/run mpi_overlap/run_nowin mpi_bfs/run)
+    string(REPLACE "/run" "" name ${script})
+    add_test(NAME ${name} COMMAND Python3::Interpreter -B
+      ${bench}/${script} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY} --tiny)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS "mpi;tree" SKIP_RETURN_CODE 77
+      RESOURCE_LOCK spinning)
+  endforeach()
+endfunction()
