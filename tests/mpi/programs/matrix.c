@@ -50,8 +50,8 @@ static void wait_for_rest(int target) {
 }
 
 static void fence_epoch(const struct sync* sync, struct window* window) {
-  const int ends[3] = {0, MPI_MODE_NOSUCCEED, MPI_MODE_NOSUCCEED | MPI_MODE_NOSTORE |
-                                                  MPI_MODE_NOPUT};
+  const int ends[3] = {0, MPI_MODE_NOSUCCEED,
+                       MPI_MODE_NOSUCCEED | MPI_MODE_NOSTORE | MPI_MODE_NOPUT};
   MPI_Win_fence(sync->mode > 0 ? MPI_MODE_NOPRECEDE : 0, window->win);
   for (int target = 0; target < ranks; ++target) issue_all(sync, target, window->win);
   MPI_Win_fence(ends[sync->mode], window->win);
@@ -169,16 +169,15 @@ static void check_window(const struct sync* sync, struct window* window) {
     for (int act = 0; act < kMostActs; ++act)
       for (int i = 0; i < kCount; ++i) {
         const int is_issued = act < acts_count && (sync->is_passive || !acts[act].is_request);
-        const element expected = is_issued ? expected_after(my_rank, origin, act, i)
-                                           : initial(my_rank, origin, act, i);
+        const element expected =
+            is_issued ? expected_after(my_rank, origin, act, i) : initial(my_rank, origin, act, i);
         const element found = memory[place_of(origin, act) + i];
         if (found != expected)
           fail("act %d (verb %d, op %d) of %d, element %d: expected %lld, found %lld", act,
-               act < acts_count ? (int)acts[act].verb : -1, acts[act % kMostActs].reduction,
-               origin, i, expected, found);
+               act < acts_count ? (int)acts[act].verb : -1, acts[act % kMostActs].reduction, origin,
+               i, expected, found);
       }
-  for (int i = 0; i < kCount; ++i)
-    check_at("shared", i, i + ranks, memory[shared_place() + i]);
+  for (int i = 0; i < kCount; ++i) check_at("shared", i, i + ranks, memory[shared_place() + i]);
   for (MPI_Aint i = places_count() * (long)sizeof(element); i < window->size; ++i)
     check_at("behind", i, 0x5a, window->base[i]);
   unlock_own(window->win, my_rank);

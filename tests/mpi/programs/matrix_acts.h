@@ -123,19 +123,15 @@ static void issue_act(int index, int target, MPI_Aint at, MPI_Win win) {
       break;
     case kAccumulate:
       if (!act->is_request) MPI_Accumulate(sent, n, type, target, at, n, type, op, win);
-      if (act->is_request)
-        MPI_Raccumulate(sent, n, type, target, at, n, type, op, win, request);
+      if (act->is_request) MPI_Raccumulate(sent, n, type, target, at, n, type, op, win, request);
       break;
     case kGetAccumulate:
       if (!act->is_request)
         MPI_Get_accumulate(sent, n, type, fetched, n, type, target, at, n, type, op, win);
       if (act->is_request)
-        MPI_Rget_accumulate(sent, n, type, fetched, n, type, target, at, n, type, op, win,
-                            request);
+        MPI_Rget_accumulate(sent, n, type, fetched, n, type, target, at, n, type, op, win, request);
       break;
-    case kFetchAndOp:
-      MPI_Fetch_and_op(sent, fetched, type, target, at, op, win);
-      break;
+    case kFetchAndOp: MPI_Fetch_and_op(sent, fetched, type, target, at, op, win); break;
     default:
       MPI_Compare_and_swap(sent, &traffic.compared[slot][index], fetched, type, target, at, win);
   }
@@ -179,7 +175,7 @@ static void check_fetched(void) {
         const element expected = comes ? initial(target, my_rank, act, i) : -1000;
         const element found = traffic.fetched[target][act][i];
         if (found != expected)
-          fail("act %d (verb %d, op %d) at %d, element %d: expected to fetch %lld, found %lld",
-               act, (int)verb, acts[act].reduction, target, i, expected, found);
+          fail("act %d (verb %d, op %d) at %d, element %d: expected to fetch %lld, found %lld", act,
+               (int)verb, acts[act].reduction, target, i, expected, found);
       }
 }

@@ -1,7 +1,7 @@
 /*
  * A random program from a seed: several windows of several communicators and kinds of memory, in
- * rounds of one kind of epoch each. At the end rank 0 prints digests: for each rank of each field of
- * its windows and of what it has fetched in each round. Two MPIs have to print the same.
+ * rounds of one kind of epoch each. At the end rank 0 prints digests: for each rank of each field
+ * of its windows and of what it has fetched in each round. Two MPIs have to print the same.
  *
  *   random_ops ours|plain SEED ROUNDS
  *
@@ -15,7 +15,9 @@ enum { kWindows = 3, kFields = 12, kFieldBytes = 512, kBytes = kFields * kFieldB
 
 enum { kMostRounds = 64, kDigests = kWindows * kFields + kMostRounds };
 
-enum { kSpan = 62 }; /* elements of 8 bytes that are used of a field, so that places may begin late */
+enum {
+  kSpan = 62
+}; /* elements of 8 bytes that are used of a field, so that places may begin late */
 
 struct field_window {
   struct window window;
@@ -47,9 +49,8 @@ static void fill(unsigned char* memory, size_t size, unsigned salt) {
 }
 
 static MPI_Datatype draw_type(void) {
-  const MPI_Datatype types[] = {MPI_UINT8_T,  MPI_INT8_T,   MPI_UINT16_T, MPI_INT16_T,
-                                MPI_UINT32_T, MPI_UINT32_T, MPI_INT32_T,  MPI_UINT64_T,
-                                MPI_UINT64_T, MPI_INT64_T};
+  const MPI_Datatype types[] = {MPI_UINT8_T,  MPI_INT8_T,  MPI_UINT16_T, MPI_INT16_T,  MPI_UINT32_T,
+                                MPI_UINT32_T, MPI_INT32_T, MPI_UINT64_T, MPI_UINT64_T, MPI_INT64_T};
   return types[draw(sizeof types / sizeof *types)];
 }
 
@@ -278,6 +279,7 @@ int main(int argc, char** argv) {
   case_name = "random_ops";
   if (argc != 4 || ranks > kMostRanks) fail("usage: %s ours|plain SEED ROUNDS", argv[0]);
   is_ours = strcmp(argv[1], "ours") == 0;
+  check_windows_are_ours();
   rounds = atoi(argv[3]);
   if (rounds > kMostRounds) fail("at most %d rounds", kMostRounds);
   seed_random(strtoull(argv[2], NULL, 10));

@@ -195,8 +195,11 @@ static void pair_holes(void) {
   meet();
   begin();
   MPI_Put(shorts, 4, MPI_SHORT_INT, next_rank(), 0, 4, MPI_SHORT_INT, window.win);
-  MPI_Accumulate(doubles, 4, MPI_DOUBLE_INT, next_rank(), 128, 4, MPI_DOUBLE_INT, MPI_MAXLOC,
-                 window.win);
+  /* Open MPI 4.1 writes elsewhere. */
+  const int can_accumulate = !is_plain("Open MPI");
+  if (can_accumulate)
+    MPI_Accumulate(doubles, 4, MPI_DOUBLE_INT, next_rank(), 128, 4, MPI_DOUBLE_INT, MPI_MAXLOC,
+                   window.win);
   end();
   lock_own(window.win, my_rank);
   for (int i = 0; i < 4; ++i) {
@@ -204,6 +207,7 @@ static void pair_holes(void) {
     check_at("short", i, i == 2 ? -5 : 7, found_shorts[i].value);
     check_at("index of a short", i, previous_rank(), found_shorts[i].index);
     if (is_ours) check_bytes("hole of a put", before, hole, sizeof(int) - sizeof(short));
+    if (!can_accumulate) continue;
     /* Before there was 0 with index 0. */
     check_real("double", i, i == 2 ? 0 : 7, found_doubles[i].value);
     check_at("index of a double", i, i == 2 ? 0 : previous_rank(), found_doubles[i].index);

@@ -71,9 +71,9 @@ struct shape {
   const char* name;
   MPI_Datatype (*make)(MPI_Datatype);
 };
-static const struct shape kShapes[] = {{"vector", vector_type},     {"indexed", indexed_type},
-                                       {"backward", backward_type}, {"subarray", subarray_type},
-                                       {"struct", struct_type},     {"contiguous", contiguous_type}};
+static const struct shape kShapes[] = {
+    {"vector", vector_type},     {"indexed", indexed_type}, {"backward", backward_type},
+    {"subarray", subarray_type}, {"struct", struct_type},   {"contiguous", contiguous_type}};
 enum { kShapesCount = sizeof kShapes / sizeof *kShapes };
 
 /* places[i]: where element i of this shape lies. */
