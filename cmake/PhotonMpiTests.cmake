@@ -1,0 +1,37 @@
+# Tests of one-sided MPI: programs of C that are what users have (tests/mpi/programs), compiled for
+# each MPI that is here and linked with it alone, and a suite that starts them with and without the
+# preloaded library. No MPI has sanitizers, so there is none of it under PHOTON_SANITIZE.
+#
+#   build/release/bin/mpi/<program>-<flavour>
+
+function(photon_mpi_programs flavour)
+  execute_process(COMMAND ${PHOTON_MPICC_${flavour}} -show
+    OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "-(L|l|Wl,)[^ ]+" flags "${line}")
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/programs/*.c)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    set(target mpi_${name}-${flavour})
+    add_executable(${target} ${source})
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -O1)
+    target_link_libraries(${target} PRIVATE photon_mpi_api_${flavour} ${flags} Threads::Threads)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}-${flavour}
+      C_STANDARD 11 RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/mpi)
+    add_dependencies(photon_mpi_tests ${target})
+  endforeach()
+  add_dependencies(photon_mpi_tests photon_pmpi-${flavour})
+endfunction()
+
+function(photon_mpi_tests)
+  if(PHOTON_SANITIZE OR NOT PHOTON_MPI_FLAVOURS)
+    return()
+  endif()
+  photon_suite(mpi TIMEOUT 300 LABELS mpi)
+  set_tests_properties(mpi PROPERTIES RESOURCE_LOCK spinning)  # ranks of MPI wait so
+  target_compile_definitions(photon_mpi_tests PRIVATE
+    PHOTON_MPI_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/mpi"
+    PHOTON_LIB_DIR="$<TARGET_FILE_DIR:photon>")
+  foreach(flavour IN LISTS PHOTON_MPI_FLAVOURS)
+    photon_mpi_programs(${flavour})
+  endforeach()
+endfunction()

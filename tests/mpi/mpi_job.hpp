@@ -1,0 +1,87 @@
+// A job of a program of tests/mpi/programs: which MPI starts it, with how many ranks, whether our
+// library stands before MPI in them, and how it ended. Ranks alone are preloaded, not what starts
+// them. Owner: one test.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "command.hpp"
+
+namespace photon::test {
+
+struct MpiJob {
+  std::string flavour;  // mpich, openmpi
+  std::string program;  // its file without ".c"
+  int ranks = 2;
+  std::string arguments;     // behind "ours" or "plain"
+  bool is_preloaded = true;  // else MPI's own windows
+};
+
+inline std::string mpi_library(const std::string& flavour) {
+  return std::string(PHOTON_LIB_DIR) + "/libphoton_pmpi-" + flavour + ".so";
+}
+
+inline std::string mpi_program(const MpiJob& job) {
+  return std::string(PHOTON_MPI_DIR) + "/" + job.program + "-" + job.flavour;
+}
+
+inline bool is_file(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
+
+// Empty: all that the job needs is here; else what is missing.
+inline std::string missing_for(const MpiJob& job) {
+  if (!is_file(mpi_program(job))) return "no program of " + job.flavour + " was built here";
+  if (job.is_preloaded && !is_file(mpi_library(job.flavour)))
+    return "no " + mpi_library(job.flavour);
+  return "";
+}
+
+inline std::string mpi_command(const MpiJob& job) {
+  const std::string preload = "LD_PRELOAD=" + mpi_library(job.flavour);
+  std::string line;
+  if (job.flavour == "mpich") {
+    line = "mpiexec.mpich";
+    if (job.is_preloaded) line += " -genv LD_PRELOAD " + mpi_library(job.flavour);
+  } else {
+    // It refuses root, and more ranks than cores, and would tie each rank to a core.
+    line =
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe"
+        " --bind-to none";
+    if (job.is_preloaded) line += " -x " + preload;
+  }
+  line += " -n " + std::to_string(job.ranks) + " " + mpi_program(job);
+  return line + (job.is_preloaded ? " ours " : " plain ") + job.arguments;
+}
+
+// At most a minute.
+inline CommandResult run_mpi(const MpiJob& job, const std::string& redirections = "2>&1") {
+  return run_command(mpi_command(job) + " </dev/null " + redirections);
+}
+
+// The parameter: the flavour.
+class MpiTest : public testing::TestWithParam<std::string> {
+ protected:
+  // The program's cases, preloaded, each with "ok".
+  static void expect_ok(const std::string& program, int ranks, const std::string& cases) {
+    const MpiJob job{GetParam(), program, ranks, cases};
+    if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;
+    const CommandResult end = run_mpi(job);
+    EXPECT_EQ(end.exit_status, 0) << mpi_command(job) << "\n" << end.output;
+    std::string words = cases + " ";
+    for (std::size_t at = words.find(' '); at != std::string::npos; at = words.find(' ')) {
+      const std::string line = "ok " + words.substr(0, at) + "\n";
+      EXPECT_NE(end.output.find(line), std::string::npos) << line << end.output;
+      words.erase(0, at + 1);
+    }
+  }
+};
+
+inline std::string flavour_name(const testing::TestParamInfo<std::string>& one) {
+  return one.param;
+}
+
+inline auto mpi_flavours() { return testing::Values("mpich", "openmpi"); }
+
+}  // namespace photon::test
