@@ -55,6 +55,15 @@ Outcome query(Window& window, int rank, std::uint64_t& size, std::uint64_t& unit
   return {};
 }
 
+// What MPI_Win_get_attr() gives; null: the real window says it.
+const void* attribute_of(const Holding& holding, int keyval) noexcept {
+  if (keyval == MPI_WIN_BASE) return holding.base;
+  if (keyval == MPI_WIN_SIZE) return &holding.size_bytes;
+  if (keyval == MPI_WIN_DISP_UNIT) return &holding.unit;
+  if (keyval == MPI_WIN_CREATE_FLAVOR) return &holding.flavour;
+  return nullptr;
+}
+
 bool is_allocated(const Holding* holding) noexcept {
   return holding != nullptr && holding->flavour == MPI_WIN_FLAVOR_ALLOCATE;
 }
@@ -119,9 +128,11 @@ int photon_MPI_Win_free(MPI_Win* win) {
 }
 
 int photon_MPI_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag) {
-  Holding* const holding = keyval == MPI_WIN_CREATE_FLAVOR ? Windows::holding(win) : nullptr;
-  if (holding == nullptr) return next().Win_get_attr(win, keyval, value, flag);
-  *static_cast<int**>(value) = &holding->flavour;
+  Holding* const holding = Windows::holding(win);
+  const void* const own =
+      holding == nullptr ? nullptr : photon::mpi::attribute_of(*holding, keyval);
+  if (own == nullptr) return next().Win_get_attr(win, keyval, value, flag);
+  *static_cast<const void**>(value) = own;
   *flag = 1;
   return MPI_SUCCESS;
 }

@@ -182,6 +182,8 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
   Area area;
   if (const Outcome outcome = find(window, spot, area); !outcome.is_good()) return outcome;
   const FoldKind kind{op_of(op), area.elements.layout->basic};
+  if (kind.op == Op::no_op && result == nullptr)
+    return {MPI_ERR_OP, "MPI_NO_OP, which is for operations that fetch"};
   if (const Outcome outcome = check(kind.op, kind.basic); !outcome.is_good()) return outcome;
   Elements own = area.elements;
   Results results;
@@ -197,7 +199,7 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
   Target& target = *area.target;
   const TargetGuard guard(window.job(), target);
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
-  if (area.elements.bytes() == 0 || (kind.op == Op::no_op && result == nullptr)) return {};
+  if (area.elements.bytes() == 0) return {};
   Walked walked = Walked::whole;
   {
     const Turn turn(window, area, kind.basic);

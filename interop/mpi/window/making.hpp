@@ -39,6 +39,7 @@ class Making {
  private:
   bool agree(bool mine) noexcept;
   bool prepare() noexcept;
+  bool make_real() noexcept;
   bool say(const char* why) noexcept;  // false
   bool say_error() noexcept;
   bool is_wanted() const noexcept;

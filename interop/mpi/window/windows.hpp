@@ -3,7 +3,8 @@
 //
 //   making:  each member says what it has -- one cannot serve --> left to MPI
 //            all map each other's memory and blocks -- one cannot --> left to MPI
-//            MPI makes the real window over the memory -- it refuses --> left to MPI
+//            MPI makes the real window over the memory -- it refuses --> one without memory
+//            -- it refuses that, too --> left to MPI
 //            the window stands on a keyval of the real one, and in the table
 //
 // Each arrow is an agreement of all members. While a member waits in one it serves both engines,
@@ -46,6 +47,10 @@ struct Holding {
   std::vector<void*> mapped;  // of ph_map()
   std::uint64_t key = 0;      // of ph_register(); 0: none
   MPI_Win handle = MPI_WIN_NULL;
+  // Its attributes, which the program gets the addresses of.
+  void* base = nullptr;
+  MPI_Aint size_bytes = 0;
+  int unit = 1;
   int flavour = 0;
 };
 
