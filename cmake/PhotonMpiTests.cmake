@@ -7,8 +7,8 @@
 function(photon_mpi_programs flavour)
   execute_process(COMMAND ${PHOTON_MPICC_${flavour}} -show
     OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL " -(L|l|Wl,)[^ ]+" flags "${line}")
-  list(TRANSFORM flags STRIP)
+  separate_arguments(flags UNIX_COMMAND "${line}")
+  list(FILTER flags INCLUDE REGEX "^-(L|l|Wl,)")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/programs/*.c)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)

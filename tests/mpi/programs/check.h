@@ -30,7 +30,7 @@ static int is_ours;           /* the windows have to be Photon's */
 static const char* case_name; /* that runs */
 static char step_text[200];   /* where in the case */
 
-/* "%s" of it stands in each failure from now on. */
+/* This text stands in each failure from now on. */
 __attribute__((unused, format(printf, 1, 2))) static void at_step(const char* format, ...) {
   va_list values;
   va_start(values, format);
@@ -89,12 +89,6 @@ __attribute__((unused)) static void* must_have(void* memory) {
 }
 
 __attribute__((unused)) static void meet(void) { MPI_Barrier(MPI_COMM_WORLD); }
-
-/* So that two cores do not spend whole turns on ranks that wait for one that does not run. */
-__attribute__((unused)) static void spin(double seconds) {
-  const double end = MPI_Wtime() + seconds;
-  while (MPI_Wtime() < end) continue;
-}
 
 /* Whether this runs with that MPI's own windows, some of whose calls fail. */
 __attribute__((unused)) static int is_plain(const char* library) {

@@ -31,7 +31,8 @@ static void issue_nothing(int target, MPI_Win win) {
   MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, target, at, 0, MPI_INT, MPI_SUM, win);
 }
 
-/* A get of one place by MPI_NO_OP, which takes no origin buffer, is checked with the others. */
+/* All acts at one target, and one sum that all origins add to. Half of the requests are waited for
+ * at once, the others when the epoch is over. */
 static void issue_all(const struct sync* sync, int target, MPI_Win win) {
   for (int act = 0; act < acts_count; ++act) {
     if (acts[act].is_request && !sync->is_passive) continue;
