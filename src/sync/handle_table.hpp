@@ -28,7 +28,8 @@ class HandleTable {
   Value* find(std::uint64_t key) const noexcept {
     for (std::size_t at = hash(key);; at = (at + 1) % kPlaces) {
       const std::uint64_t there = places_[at].key.load(std::memory_order_acquire);  // [handle-key]
-      if (there == key + 1) return places_[at].value.load(std::memory_order_acquire);
+      if (there == key + 1)
+        return places_[at].value.load(std::memory_order_acquire);  // [handle-value]
       if (there == 0) return nullptr;
     }
   }

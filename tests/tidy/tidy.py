@@ -107,6 +107,7 @@ def check_functions(tree, path, text):
                       f'{function.lines_count} lines, at most {MAX_FUNCTION_LINES}')
         # What an old interface dictates, in the folder that provides it.
         is_given = ('compat' in folders and function.name.startswith('photon_') or
+                    folders[:2] == ('interop', 'mpi') and function.name.startswith('photon_MPI_') or
                     'reconverse' in folders and function.name.startswith('issue'))
         if function.parameters_count > MAX_PARAMETERS and not is_given:
             tree.find(path, function.line, 'parameters', f'{function.name} takes '
@@ -175,9 +176,14 @@ def is_of_converse(place):
     return place[:2] == ('include', 'converse')
 
 
+# Where the names and handles of two MPIs meet: lists of calls, and what one of them lacks.
+def is_of_mpi(place):
+    return place[:2] == ('interop', 'mpi') and place[2] in ('real', 'call', 'preload')
+
+
 def check_conditions(tree, path, code):
     place = path.relative_to(tree.root).parts
-    if place[:2] == ('src', 'base') or is_of_converse(place):
+    if place[:2] == ('src', 'base') or is_of_converse(place) or is_of_mpi(place):
         return
     guard = path.name.upper().replace('-', '_').replace('.', '_')
     in_public_header = place[0] == 'include'
@@ -201,7 +207,7 @@ def check_macros(tree, path, code):
         is_given = str(place) == 'include/compat/photon_attributes.h'
         if is_log_site or (is_constant and (is_given or not opening)):
             continue
-        if is_of_converse(place.parts):
+        if is_of_converse(place.parts) or is_of_mpi(place.parts):
             continue
         tree.find(path, line_of(code, match), 'macro', f'{name}: a function or constant instead')
 

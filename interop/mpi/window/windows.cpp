@@ -19,12 +19,6 @@ struct Known {
   std::list<std::unique_ptr<Holding>> live;
   std::list<std::unique_ptr<Holding>> parting;
 };
-// Windows are not duplicated; MPI's own function of that kind is a symbol that need not be loaded.
-int copy_nothing(MPI_Win, int, void*, void*, void*, int* flag) noexcept {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
 Known& known() noexcept {
   static Known all;
   return all;
@@ -52,6 +46,11 @@ std::uint64_t Windows::key_of(MPI_Win win) noexcept {
 
 int Windows::keyval() noexcept {
   static const int made = [] {
+    // MPI's own function of that kind is a symbol that need not be loaded.
+    constexpr auto copy_nothing = [](MPI_Win, int, void*, void*, void*, int* is_copied) {
+      *is_copied = 0;
+      return MPI_SUCCESS;
+    };
     int value = MPI_KEYVAL_INVALID;
     real().Win_create_keyval(copy_nothing, on_deletion, &value, nullptr);
     return value;

@@ -256,8 +256,8 @@ void Making::lost(Rank rank, ph_status why) noexcept {
   }
 }
 
-// Only those who have come: each member that comes has one answer, for one who has not come may still
-// be inside the making of the team before, of the same list. That one is refused when it comes.
+// Only those who have come, for each that comes has one answer: another may still be inside the
+// making of the team before, of the same list. That one is refused when it comes.
 void Making::tell_failed(Meeting& meeting) {
   refuse_list(meeting.hash, meeting.status);
   for (std::uint32_t i = 1; i < meeting.members.size(); ++i) {
