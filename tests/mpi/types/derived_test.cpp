@@ -102,24 +102,31 @@ TEST(MpiType, ContiguousOnesOfAnyDepthAreOneRun) {
   EXPECT_EQ(types.layouts_count(), 0u);
 }
 
-// Each level names the one below it twice, so that a walk over the tree of them would not end.
-TEST(MpiType, ATypeThatIsNamedTwiceIsDescribedOnce) {
+// Each level names the one below it twice: of the deeper one there are too many to look at each.
+// MPICH says that two are the same, Open MPI does not.
+TEST(MpiType, TypesThatAreNamedTwiceDoNotTakeForEver) {
   Types types;
-  MPI_Datatype type = MPI_BYTE;
-  for (int level = 0; level < 28; ++level) {
-    MPI_Datatype next = MPI_DATATYPE_NULL;
-    const std::array<int, 2> lengths{1, 1};
-    const std::array<MPI_Aint, 2> places{0, MPI_Aint{1} << level};
-    const std::array<MPI_Datatype, 2> parts{type, type};
-    MPI_Type_create_struct(2, lengths.data(), places.data(), parts.data(), &next);
-    if (level != 0) MPI_Type_free(&type);
-    type = next;
+  for (const int levels : {12, 26}) {
+    MPI_Datatype type = MPI_BYTE;
+    for (int level = 0; level < levels; ++level) {
+      MPI_Datatype next = MPI_DATATYPE_NULL;
+      const std::array<int, 2> lengths{1, 1};
+      const std::array<MPI_Aint, 2> places{0, MPI_Aint{1} << level};
+      const std::array<MPI_Datatype, 2> parts{type, type};
+      MPI_Type_create_struct(2, lengths.data(), places.data(), parts.data(), &next);
+      if (level != 0) MPI_Type_free(&type);
+      type = next;
+    }
+    const Layout* const layout = types.find(type);
+    if (layout != nullptr) {
+      EXPECT_TRUE(layout->is_contiguous);
+      EXPECT_EQ(layout->size_bytes, std::size_t{1} << levels);
+    } else {
+      EXPECT_EQ(levels, 26);
+      EXPECT_STREQ(types.refusal(type), "it is made of more than 1,048,576 types");
+    }
+    MPI_Type_free(&type);
   }
-  const Layout* const layout = types.find(type);
-  ASSERT_NE(layout, nullptr);
-  EXPECT_TRUE(layout->is_contiguous);
-  EXPECT_EQ(layout->size_bytes, std::size_t{1} << 28);
-  MPI_Type_free(&type);
 }
 
 TEST(MpiType, ExtentsSmallerThanTheData) {
