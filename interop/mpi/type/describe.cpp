@@ -1,6 +1,7 @@
 #include "interop/mpi/type/describe.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -25,7 +26,14 @@ struct Share {
 constexpr unsigned kMostLevels = 4096;
 constexpr Refused kOtherNumbers{"MPI says something else of it than its constructor takes"};
 
-Layout describe_level(MPI_Datatype type, const Predefined& predefined, unsigned levels);
+constexpr std::size_t kMostTypes = std::size_t{1} << 20;
+
+struct Work {
+  const Predefined& predefined;
+  std::size_t types_left = kMostTypes;
+};
+
+Layout describe_level(Work& work, MPI_Datatype type, unsigned levels);
 
 std::int64_t extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
@@ -127,9 +135,8 @@ void place_darray(LayoutBuilder& builder, const Layout& part, Numbers numbers) {
 }
 
 // count, blocklengths, displacements; a type for each. One that stands there several times is
-// described once, or types of types of types would take for ever.
-void place_struct(LayoutBuilder& builder, const Contents& contents, const Predefined& predefined,
-                  unsigned levels) {
+// described once, if MPI says that it is the same one: Open MPI hands out copies.
+void place_struct(Work& work, LayoutBuilder& builder, const Contents& contents, unsigned levels) {
   const Numbers numbers(contents.numbers());
   const auto& types = contents.types();
   const std::size_t blocks = blocks_of(numbers, 2, 0);
@@ -138,11 +145,12 @@ void place_struct(LayoutBuilder& builder, const Contents& contents, const Predef
   for (std::size_t block = 0; block < blocks; ++block) {
     if (numbers[1 + block] == 0) continue;
     const Layout* part = nullptr;
-    if (const auto* named = predefined.find(types[block]); named != nullptr) part = named->layout;
+    if (const auto* named = work.predefined.find(types[block]); named != nullptr)
+      part = named->layout;
     for (std::size_t at = 0; at < known.size() && part == nullptr; ++at)
       if (known[at].first == types[block]) part = &known[at].second;
     if (part == nullptr) {
-      known.emplace_back(types[block], describe_level(types[block], predefined, levels));
+      known.emplace_back(types[block], describe_level(work, types[block], levels));
       part = &known.back().second;
     }
     builder.place(*part, numbers[1 + blocks + block], numbers[1 + block]);
@@ -174,23 +182,25 @@ bool place_by_constructor(LayoutBuilder& builder, int combiner, const Layout& pa
   }
 }
 
-Layout describe_level(MPI_Datatype type, const Predefined& predefined, unsigned levels) {
-  if (const auto* named = predefined.find(type); named != nullptr) {
+Layout describe_level(Work& work, MPI_Datatype type, unsigned levels) {
+  if (const auto* named = work.predefined.find(type); named != nullptr) {
     if (named->layout == nullptr) throw Refused{"it is no type"};
     return *named->layout;
   }
   if (levels == kMostLevels) throw Refused{"it is made of more than 4,096 types inside each other"};
+  if (work.types_left == 0) throw Refused{"it is made of more than 1,048,576 types"};
+  --work.types_left;
   const Contents contents(type);
   if (contents.combiner() == MPI_COMBINER_NAMED) return layout_of_unknown(type);
   if (contents.is_named()) return layout_of_f90(type, contents.combiner());
   LayoutBuilder builder;
   if (contents.combiner() == MPI_COMBINER_STRUCT) {
-    place_struct(builder, contents, predefined, levels + 1);
+    place_struct(work, builder, contents, levels + 1);
     return builder.finish(extent_of(type));
   }
   std::vector<Layout> parts;
   for (MPI_Datatype part : contents.types())
-    parts.push_back(describe_level(part, predefined, levels + 1));
+    parts.push_back(describe_level(work, part, levels + 1));
   if (parts.size() == 1 &&
       place_by_constructor(builder, contents.combiner(), parts[0], contents.numbers()))
     return builder.finish(extent_of(type));
@@ -202,7 +212,8 @@ Layout describe_level(MPI_Datatype type, const Predefined& predefined, unsigned 
 }  // namespace
 
 Layout describe(MPI_Datatype type, const Predefined& predefined) {
-  return describe_level(type, predefined, 0);
+  Work work{predefined};
+  return describe_level(work, type, 0);
 }
 
 }  // namespace photon::mpi

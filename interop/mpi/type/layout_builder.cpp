@@ -5,6 +5,12 @@
 
 namespace photon::mpi {
 
+namespace {
+
+constexpr Refused kTooManyRuns{"it has more than 33,554,432 separate runs of bytes"};
+
+}  // namespace
+
 void LayoutBuilder::place(const Layout& part, std::int64_t offset, std::int64_t count) {
   if (count <= 0 || part.size_bytes == 0) return;
   meet(part);
@@ -12,6 +18,9 @@ void LayoutBuilder::place(const Layout& part, std::int64_t offset, std::int64_t 
     append({offset + part.first, part.size_bytes * static_cast<std::size_t>(count)});
     return;
   }
+  // Of the runs of neighbours two at most are joined, and none if an element is one run.
+  const std::size_t fewest = std::max<std::size_t>(part.runs.size() - 1, 1);
+  if (static_cast<std::uint64_t>(count) > kMostRuns / fewest) throw kTooManyRuns;
   for (std::int64_t element = 0; element < count; ++element)
     for (const Run& run : part.runs)
       append({offset + element * part.extent + run.offset, run.bytes});
@@ -26,7 +35,7 @@ void LayoutBuilder::append(Run run) {
     runs.back().bytes += run.bytes;
     return;
   }
-  if (runs.size() == kMostRuns) throw Refused{"it has more than 33,554,432 separate runs of bytes"};
+  if (runs.size() == kMostRuns) throw kTooManyRuns;
   runs.push_back(run);
 }
 

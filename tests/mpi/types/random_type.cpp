@@ -134,7 +134,9 @@ DrawnType Drawing::made_of(const DrawnType& part, std::int64_t constructor) {
 
 DrawnType Drawing::strided(const DrawnType& part, bool is_in_bytes) {
   const auto count = static_cast<int>(number(0, 5)), length = static_cast<int>(number(0, 3));
-  const auto stride = static_cast<int>(is_in_bytes ? number(-70, 70) : number(-6, 6));
+  auto stride = static_cast<int>(is_in_bytes ? number(-70, 70) : number(-6, 6));
+  // Open MPI 4.1 packs blocks with a stride of -1 byte as if they lay one behind the other.
+  if (stride == -1) stride = -2;
   DrawnType drawn;
   if (is_in_bytes)
     MPI_Type_create_hvector(count, length, stride, part.type, &drawn.type);
@@ -232,6 +234,12 @@ DrawnType Drawing::structure(unsigned levels) {
     // Now and then the same type again.
     const bool is_new = at == 0 || number(0, 3) != 0;
     if (is_new) parts.push_back(made(levels - 1));
+    // Open MPI 4.1 takes a struct for contiguous when parts without data are all that makes it
+    // longer than its data.
+    while (!has_data(parts.back().type)) {
+      free_type(parts.back());
+      parts.back() = made(levels - 1);
+    }
     const DrawnType& part = parts.back();
     types.push_back(part.type);
     drawn.words += ", " + part.words;
