@@ -178,7 +178,7 @@ def is_of_converse(place):
 
 # Where the names and handles of two MPIs meet: lists of calls, and what one of them lacks.
 def is_of_mpi(place):
-    return place[:2] == ('interop', 'mpi') and place[2] in ('real', 'call', 'preload')
+    return place[:2] == ('interop', 'mpi') and place[2] in ('lock', 'real', 'call', 'preload')
 
 
 def check_conditions(tree, path, code):

@@ -59,7 +59,7 @@ class RankLock {
     if (!words_->owner.compare_exchange(free, name(self_), std::memory_order_acq_rel,
                                         std::memory_order_relaxed))  // [lock-turn]
       return false;
-    Policy::full_fence();  // [lock-dekker]
+    Policy::fence_behind_change();  // [lock-dekker]
     return true;
   }
   // In the place of an owner that is dead. False: it is not the owner any more.
@@ -68,7 +68,7 @@ class RankLock {
     if (!words_->owner.compare_exchange(expected, name(self_), std::memory_order_acq_rel,
                                         std::memory_order_relaxed))  // [lock-turn]
       return false;
-    Policy::full_fence();  // [lock-dekker]
+    Policy::fence_behind_change();  // [lock-dekker]
     return true;
   }
   // By the owner: a rank for which it has to wait; kNobody: it is in.
@@ -86,8 +86,8 @@ class RankLock {
 
   bool share() noexcept {
     if (is_anothers_turn()) return false;
-    slots_[self_].shares.store(1, std::memory_order_relaxed);
-    Policy::full_fence();  // [lock-dekker]
+    static_cast<void>(slots_[self_].shares.exchange(1, std::memory_order_relaxed));
+    Policy::fence_behind_change();  // [lock-dekker]
     if (words_->owner.load(std::memory_order_acquire) == 0) [[likely]]
       return true;  // [lock-turn]
     unshare();

@@ -128,6 +128,13 @@ Walked walk_structs(const void* buffer, Elements origin, Elements target, Visito
 // equally many bytes.
 template <class Visitor>
 Walked walk(const void* buffer, Elements origin, Elements target, Visitor&& visitor) {
+  if (origin.layout->is_contiguous && target.layout->is_contiguous) {
+    const std::size_t bytes = origin.bytes();
+    if (bytes == 0 || walk_detail::visit(visitor, place_at(buffer, origin.layout->first),
+                                         target.layout->first, bytes))
+      return Walked::whole;
+    return Walked::stopped;
+  }
   Cursor from(origin), to(target);
   while (from.bytes() != 0 && to.bytes() != 0) {
     const std::size_t bytes = std::min(from.bytes(), to.bytes());

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <span>
 
+#include "interop/mpi/lock/lock_policy.hpp"
 #include "interop/mpi/lock/rank_lock.hpp"
 #include "sync/policy.hpp"
 #include "sync/shared_count.hpp"
@@ -19,7 +20,7 @@
 
 namespace photon::mpi {
 
-using Policy = sync::HardwarePolicy;
+using Policy = LockPolicy;
 using Lock = RankLock<Policy>;
 using Doorbell = sync::SharedDoorbell<Policy>;
 using SharedCount = sync::SharedCount<Policy>;

@@ -187,7 +187,7 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
   if (const Outcome outcome = check(kind.op, kind.basic); !outcome.is_good()) return outcome;
   Elements own = area.elements;
   Results results;
-  if (kind.op != Op::no_op) {
+  if (kind.op != Op::no_op && (origin.count != spot.count || origin.type != spot.type)) {
     if (const Outcome outcome = describe(window.job(), origin.count, origin.type, own);
         !outcome.is_good())
       return outcome;

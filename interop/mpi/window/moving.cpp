@@ -8,10 +8,22 @@ namespace photon::mpi {
 
 namespace {
 
+// Most operations are of one word.
+void move(void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes == sizeof(std::uint64_t))
+    std::memmove(to, from, sizeof(std::uint64_t));
+  else
+    std::memmove(to, from, bytes);
+}
+
 // Looks at all of it, and opens the target; the caller has its guard from then on.
 Outcome prepare(Window& window, const Buffer& origin, Elements& own, Area& area,
                 const Spot& spot) noexcept {
   if (const Outcome outcome = find(window, spot, area); !outcome.is_good()) return outcome;
+  if (origin.count == spot.count && origin.type == spot.type) {
+    own = area.elements;
+    return {};
+  }
   if (const Outcome outcome = describe(window.job(), origin.count, origin.type, own);
       !outcome.is_good())
     return outcome;
@@ -33,7 +45,7 @@ Outcome put(Window& window, const Buffer& origin, const Spot& spot) noexcept {
     std::byte* const base = target.base + area.offset;
     walk(origin.memory, own, area.elements,
          [&](const std::byte* from, std::int64_t to, std::size_t bytes) {
-           std::memmove(base + to, from, bytes);
+           move(base + to, from, bytes);
          });
     return {};
   }
@@ -55,10 +67,9 @@ Outcome get(Window& window, const Buffer& origin, const Spot& spot) noexcept {
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
   if (target.base != nullptr) [[likely]] {
     const std::byte* const base = target.base + area.offset;
-    walk(origin.memory, own, area.elements,
-         [&](std::byte* to, std::int64_t from, std::size_t bytes) {
-           std::memmove(to, base + from, bytes);
-         });
+    walk(
+        origin.memory, own, area.elements,
+        [&](std::byte* to, std::int64_t from, std::size_t bytes) { move(to, base + from, bytes); });
     return {};
   }
   const Walked walked = walk(

@@ -77,7 +77,7 @@ Outcome Window::lock(int type, int member, int asserts) noexcept {
   fence_.set(Fence::none);
   const Access access = type == MPI_LOCK_EXCLUSIVE ? Access::exclusive : Access::shared;
   take(target, (asserts & MPI_MODE_NOCHECK) != 0 ? Access::unchecked : access);
-  locked_.add();
+  job_.is_multiple() ? locked_.add() : locked_.add_alone();
   return {};
 }
 
@@ -87,7 +87,7 @@ Outcome Window::unlock(int member) noexcept {
   if (is_all_.get() || target.access == Access::closed || target.access == Access::granted)
     return wrong("an unlock of a target that is not locked");
   give_back(target);
-  locked_.drop();
+  job_.is_multiple() ? locked_.drop() : locked_.drop_alone();
   return {};
 }
 

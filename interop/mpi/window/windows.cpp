@@ -3,7 +3,6 @@
 #include <photon/map.h>
 #include <photon/memory.h>
 
-#include <cstring>
 #include <list>
 #include <utility>
 
@@ -31,17 +30,6 @@ Holding::~Holding() {
   for (void* const one : mapped) ph_unmap(job.context(), one);
   if (key != 0) ph_revoke(job.context(), key);
   if (memory != nullptr) job.free(memory);
-}
-
-Windows::Table& Windows::table() noexcept {
-  static constinit Table all;
-  return all;
-}
-
-std::uint64_t Windows::key_of(MPI_Win win) noexcept {
-  std::uint64_t key = 0;
-  std::memcpy(&key, &win, sizeof win);
-  return key;
 }
 
 int Windows::keyval() noexcept {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -74,8 +75,15 @@ class Windows {
  private:
   static constexpr std::size_t kPlaces = 4096;
   using Table = sync::HandleTable<Policy, Holding, kPlaces>;
-  static Table& table() noexcept;
-  static std::uint64_t key_of(MPI_Win win) noexcept;
+  static Table& table() noexcept {
+    static constinit Table all;
+    return all;
+  }
+  static std::uint64_t key_of(MPI_Win win) noexcept {
+    std::uint64_t key = 0;
+    std::memcpy(&key, &win, sizeof win);
+    return key;
+  }
   static int keyval() noexcept;
   static int on_deletion(MPI_Win win, int keyval, void* value, void* extra) noexcept;
   static bool enter(Holding& holding) noexcept;
