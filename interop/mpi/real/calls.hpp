@@ -26,6 +26,7 @@
   X(Comm_set_errhandler)   \
   X(Comm_size)             \
   X(Comm_split_type)       \
+  X(Comm_test_inter)       \
   X(Error_class)           \
   X(Finalized)             \
   X(Free_mem)              \

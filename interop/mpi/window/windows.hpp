@@ -5,7 +5,8 @@
 //            all map each other's memory and blocks -- one cannot --> left to MPI
 //            MPI makes the real window over the memory -- it refuses --> one without memory
 //            -- it refuses that, too --> left to MPI
-//            the window stands on a keyval of the real one, and in the table
+//            it stands on a keyval of the real one, and in the table -- no room at one --> left to
+//            MPI
 //
 // Each arrow is an agreement of all members. While a member waits in one it serves both engines,
 // since others need that to meet it.
@@ -32,6 +33,7 @@ struct Wish {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   bool allocates = false;  // MPI_Win_allocate
+  bool fits = true;        // an int holds the unit that was asked for
 };
 
 // A window with what it holds; all of that is given back with it.
@@ -78,7 +80,8 @@ class Windows {
   static std::uint64_t key_of(MPI_Win win) noexcept;
   static int keyval() noexcept;
   static int on_deletion(MPI_Win win, int keyval, void* value, void* extra) noexcept;
-  static bool enter(Holding& holding) noexcept;
+  // True: the holding has been taken, and is found from now on.
+  static bool enter(std::unique_ptr<Holding>& holding) noexcept;
 };
 
 }  // namespace photon::mpi
