@@ -1,4 +1,4 @@
-// The calls that begin and end the library, and those that make, describe and free windows.
+// The calls that begin the library, and those that make, describe and free windows.
 #include <algorithm>
 #include <climits>
 #include <optional>
@@ -83,12 +83,6 @@ int photon_MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
   const int result = next().Init_thread(argc, argv, required, provided);
   if (result == MPI_SUCCESS) Job::begin();
   return result;
-}
-
-int photon_MPI_Finalize() {
-  Windows::end();
-  Job::end();
-  return next().Finalize();
 }
 
 int photon_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* base) {
