@@ -34,11 +34,6 @@ bool vote(bool mine) noexcept {
          all == 1;
 }
 
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* is_copied) noexcept {
-  *is_copied = 0;
-  return MPI_SUCCESS;
-}
-
 // MPI_Finalize() deletes the attributes of MPI_COMM_SELF before all else, the oldest last. So the
 // program's own callbacks there still have their windows and their memory.
 int on_finalize(MPI_Comm, int, void*, void*) noexcept {
@@ -48,6 +43,10 @@ int on_finalize(MPI_Comm, int, void*, void*) noexcept {
 }
 
 bool end_with_mpi() noexcept {
+  const auto copy_nothing = [](MPI_Comm, int, void*, void*, void*, int* is_copied) {
+    *is_copied = 0;
+    return MPI_SUCCESS;
+  };
   int keyval = MPI_KEYVAL_INVALID;
   const Real& mpi = real();
   if (mpi.Comm_create_keyval(copy_nothing, on_finalize, &keyval, nullptr) != MPI_SUCCESS)

@@ -75,7 +75,7 @@ class Windows {
 
  private:
   static constexpr std::size_t kPlaces = 4096;
-  using Table = sync::HandleTable<Policy, Holding, kPlaces>;
+  using Table = sync::HandleTable<Policy, Holding*, kPlaces>;
   static Table& table() noexcept;
   static std::uint64_t key_of(MPI_Win win) noexcept;
   static int keyval() noexcept;
