@@ -1,12 +1,14 @@
 // Finds what belongs to a handle of somebody else's, by a few loads and no lock.
 //
-//   place:  free -- set() --> a key and a value -- erase() --> the key without a value -- set() of
-//           that key --> a key and a value
+//   place:  free -- set() --> a key and a value -- erase() --> the key without a value
+//           the key without a value -- set() of any key --> that key and its value
+//           the key without a value, and the place behind it is free -- erase() --> free
 //
-// A key stays in its place for ever, for owners of handles give the same ones out again; so a
-// search ends at the first free place. A writer stores the value before the key [handle-key], and a
-// value again by release, so that a reader that finds either sees what stands behind it
-// [handle-value].
+// A search ends at the first free place: between where it begins and the place of a key that has a
+// value none is free. The writer stores the key first and the value then. So a reader that finds
+// its key sees no value of the key before it [handle-key]; and one that finds a value sees what
+// stands behind it, and the key of that value when it looks at the key once more [handle-value].
+// Invariant: no key stands in two places.
 // Owner: whoever holds it. Threads: find() any; set() and erase() one at a time.
 #pragma once
 
@@ -18,42 +20,76 @@
 
 namespace photon::sync {
 
-// Keys are any numbers but `kFree`.
+// A value fits a word, as pointers do; Value{} is none.
 template <class Policy, class Value, std::size_t kPlaces>
 class HandleTable {
   static_assert((kPlaces & (kPlaces - 1)) == 0);
 
  public:
-  // Null: there is none.
-  Value* find(std::uint64_t key) const noexcept {
+  // Value{}: there is none.
+  Value find(std::uint64_t key) const noexcept {
     for (std::size_t at = hash(key);; at = (at + 1) % kPlaces) {
-      const std::uint64_t there = places_[at].key.load(std::memory_order_acquire);  // [handle-key]
-      if (there == key + 1)
-        return places_[at].value.load(std::memory_order_acquire);  // [handle-value]
-      if (there == 0) return nullptr;
+      const Place& place = places_[at];
+      const std::uint64_t there = place.key.load(std::memory_order_acquire);  // [handle-key]
+      if (there == 0) return Value{};
+      if (there != key + 1) continue;
+      const Value value = place.value.load(std::memory_order_acquire);  // [handle-value]
+      if (place.key.load(std::memory_order_relaxed) == there) [[likely]]
+        return value;
     }
   }
   // False: it is full. The key ~0 cannot be had.
-  bool set(std::uint64_t key, Value* value) noexcept {
+  bool set(std::uint64_t key, Value value) noexcept {
     if (key + 1 == 0) return false;
-    for (std::size_t at = hash(key);; at = (at + 1) % kPlaces) {
-      const std::uint64_t there = places_[at].key.load(std::memory_order_relaxed);
-      if (there != 0 && there != key + 1) continue;
-      if (there == 0 && ++used_ > kPlaces * 3 / 4) return false;
-      places_[at].value.store(value, std::memory_order_release);  // [handle-value]
-      places_[at].key.store(key + 1, std::memory_order_release);  // [handle-key]
-      return true;
-    }
+    Place* const place = place_for(key + 1);
+    if (place == nullptr) return false;
+    place->key.store(key + 1, std::memory_order_release);  // [handle-key]
+    place->value.store(value, std::memory_order_release);  // [handle-value]
+    return true;
   }
   void erase(std::uint64_t key) noexcept {
-    if (find(key) != nullptr) set(key, nullptr);
+    if (find(key) == Value{}) return;
+    Place* place = place_for(key + 1);
+    place->value.store(Value{}, std::memory_order_release);  // [handle-value]
+    // Owners may give out new handles for ever: what no search needs is free again.
+    for (std::size_t at = static_cast<std::size_t>(place - places_.data()); is_over(at);
+         at = (at + kPlaces - 1) % kPlaces) {
+      places_[at].key.store(0, std::memory_order_release);  // [handle-key]
+      --used_;
+    }
   }
 
  private:
   struct Place {
     typename Policy::template Atomic<std::uint64_t> key;  // + 1; 0: free
-    typename Policy::template Atomic<Value*> value;
+    typename Policy::template Atomic<Value> value;
   };
+  // It has a key without a value, and no search goes on behind it.
+  bool is_over(std::size_t at) const noexcept {
+    const auto key_at = [&](std::size_t place) {
+      return places_[place].key.load(std::memory_order_relaxed);
+    };
+    return key_at(at) != 0 && places_[at].value.load(std::memory_order_relaxed) == Value{} &&
+           key_at((at + 1) % kPlaces) == 0;
+  }
+  // Where that word stands, else a place without a value, else a free one. Null: there is no room.
+  Place* place_for(std::uint64_t word) noexcept {
+    Place* empty = nullptr;
+    for (std::size_t at = hash(word - 1);; at = (at + 1) % kPlaces) {
+      Place& place = places_[at];
+      const std::uint64_t there = place.key.load(std::memory_order_relaxed);
+      if (there == word) return &place;
+      if (there != 0) {
+        if (empty == nullptr && place.value.load(std::memory_order_relaxed) == Value{})
+          empty = &place;
+        continue;
+      }
+      if (empty != nullptr) return empty;
+      if (used_ == kPlaces * 3 / 4) return nullptr;
+      ++used_;
+      return &place;
+    }
+  }
   static std::size_t hash(std::uint64_t key) noexcept {
     return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> 32) % kPlaces;
   }

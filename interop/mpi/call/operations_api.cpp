@@ -33,6 +33,13 @@ int finish(MPI_Win win, const Outcome& outcome, MPI_Request* request) noexcept {
   return code == MPI_SUCCESS ? complete_request(request) : code;
 }
 
+// Whether an operation that fetches one element may be done with a type.
+Outcome check_type(Window& window, MPI_Datatype type) noexcept {
+  if (window.job().types().is_predefined(type)) [[likely]]
+    return {};
+  return {MPI_ERR_TYPE, "a derived type where one of MPI's own is needed"};
+}
+
 }  // namespace
 
 }  // namespace photon::mpi
@@ -41,6 +48,7 @@ using photon::mpi::reader;
 
 using photon::mpi::accumulate;
 using photon::mpi::check;
+using photon::mpi::check_type;
 using photon::mpi::compare_and_swap;
 using photon::mpi::finish;
 using photon::mpi::get;
@@ -152,9 +160,11 @@ int photon_MPI_Fetch_and_op(const void* origin, void* result, MPI_Datatype type,
   Window* const window = Windows::find(win);
   if (window == nullptr) return next().Fetch_and_op(origin, result, type, rank, at, op, win);
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  Outcome outcome = check_type(*window, type);
   const Buffer back{result, 1, type};
-  return report(win,
-                accumulate(*window, {reader(origin), 1, type}, &back, {rank, at, 1, type}, op));
+  if (outcome.is_good())
+    outcome = accumulate(*window, {reader(origin), 1, type}, &back, {rank, at, 1, type}, op);
+  return report(win, outcome);
 }
 
 int photon_MPI_Compare_and_swap(const void* origin, const void* compare, void* result,
@@ -163,5 +173,8 @@ int photon_MPI_Compare_and_swap(const void* origin, const void* compare, void* r
   if (window == nullptr)
     return next().Compare_and_swap(origin, compare, result, type, rank, at, win);
   if (rank == MPI_PROC_NULL) return MPI_SUCCESS;
-  return report(win, compare_and_swap(*window, origin, compare, result, {rank, at, 1, type}));
+  Outcome outcome = check_type(*window, type);
+  if (outcome.is_good())
+    outcome = compare_and_swap(*window, origin, compare, result, {rank, at, 1, type});
+  return report(win, outcome);
 }

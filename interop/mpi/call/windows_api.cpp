@@ -1,4 +1,5 @@
-// The calls that begin and end the library, and those that make, describe and free windows.
+// The calls that begin the library, and those that make, describe and free windows.
+#include <algorithm>
 #include <climits>
 #include <optional>
 
@@ -84,12 +85,6 @@ int photon_MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
   return result;
 }
 
-int photon_MPI_Finalize() {
-  Windows::end();
-  Job::end();
-  return next().Finalize();
-}
-
 int photon_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* base) {
   Job* const job = Job::current();
   if (job != nullptr && size > 0 && base != nullptr)
@@ -160,20 +155,33 @@ int photon_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* unit
 
 #if MPI_VERSION >= 4
 
-// What a displacement unit of more than an int needs is left to MPI.
+namespace photon::mpi {
+
+namespace {
+
+// A window with a unit of more than an int is left to MPI, by all members together.
+void fit(Wish& wish, MPI_Aint unit) noexcept {
+  wish.fits = unit <= INT_MAX;
+  if (wish.fits) wish.unit = static_cast<int>(std::max<MPI_Aint>(unit, 0));
+}
+
+}  // namespace
+
+}  // namespace photon::mpi
+
 int photon_MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                             MPI_Win* win) {
-  Wish wish{base, static_cast<std::uint64_t>(size), static_cast<int>(unit), info, comm, false};
-  const std::optional<int> made =
-      size < 0 || unit > INT_MAX ? std::nullopt : photon::mpi::make(wish, nullptr, win);
+  Wish wish{base, static_cast<std::uint64_t>(size), 1, info, comm, false};
+  photon::mpi::fit(wish, unit);
+  const std::optional<int> made = size < 0 ? std::nullopt : photon::mpi::make(wish, nullptr, win);
   return made.has_value() ? *made : next().Win_create_c(base, size, unit, info, comm, win);
 }
 
 int photon_MPI_Win_allocate_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                               void* base, MPI_Win* win) {
-  Wish wish{nullptr, static_cast<std::uint64_t>(size), static_cast<int>(unit), info, comm, true};
-  const std::optional<int> made =
-      size < 0 || unit > INT_MAX ? std::nullopt : photon::mpi::make(wish, base, win);
+  Wish wish{nullptr, static_cast<std::uint64_t>(size), 1, info, comm, true};
+  photon::mpi::fit(wish, unit);
+  const std::optional<int> made = size < 0 ? std::nullopt : photon::mpi::make(wish, base, win);
   return made.has_value() ? *made : next().Win_allocate_c(size, unit, info, comm, base, win);
 }
 

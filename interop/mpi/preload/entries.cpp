@@ -51,9 +51,31 @@ void stand_aside() noexcept {
                kOwn);
 }
 
+// MPI may come with a plug-in that the program loads itself: then its first call is looked at. The
+// arguments of these two are the same in each ABI.
+void look_again() noexcept {
+  photon_mpi_entry_Init = reinterpret_cast<void*>(photon_MPI_Init);
+  photon_mpi_entry_Init_thread = reinterpret_cast<void*>(photon_MPI_Init_thread);
+  if (!is_our_abi()) stand_aside();
+}
+int late_init(int* argc, char*** argv) noexcept {
+  look_again();
+  return reinterpret_cast<decltype(&MPI_Init)>(photon_mpi_entry_Init)(argc, argv);
+}
+int late_init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
+  look_again();
+  return reinterpret_cast<decltype(&MPI_Init_thread)>(photon_mpi_entry_Init_thread)(
+      argc, argv, required, provided);
+}
+
 // Programs without MPI may have this library before them as well, as launchers do.
 [[gnu::constructor]] void look_around() noexcept {
-  if (symbol_of("PMPI_Init") != nullptr && !is_our_abi()) stand_aside();
+  if (symbol_of("PMPI_Init") == nullptr) {
+    photon_mpi_entry_Init = reinterpret_cast<void*>(late_init);
+    photon_mpi_entry_Init_thread = reinterpret_cast<void*>(late_init_thread);
+  } else if (!is_our_abi()) {
+    stand_aside();
+  }
 }
 
 }  // namespace

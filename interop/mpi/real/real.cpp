@@ -9,15 +9,17 @@ namespace {
 #ifdef OPEN_MPI
 constexpr const char* kOwnSymbol = "ompi_mpi_comm_world";
 constexpr const char* kForeignSymbol = "MPIR_Version_device";
-constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so"};
+constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so", "libmpich.so.12",
+                                      "libmpi.so.12"};
 #else
 constexpr const char* kOwnSymbol = "PMPI_Win_create";
 constexpr const char* kForeignSymbol = "ompi_mpi_comm_world";
-constexpr const char* kLibraries[] = {"libmpich.so.12", "libmpi.so.12", "libmpi.so"};
+constexpr const char* kLibraries[] = {"libmpich.so.12", "libmpi.so.12", "libmpi.so",
+                                      "libmpi.so.40"};
 #endif
 
 // In a library that the program has loaded apart, as a plug-in has its MPI. It is loaded already or
-// not at all, and stays as long as the program keeps it.
+// not at all, and stays as long as the program keeps it. It may be of the other ABI.
 void* in_libraries(const char* name) noexcept {
   for (const char* library : kLibraries) {
     void* const handle = ::dlopen(library, RTLD_LAZY | RTLD_NOLOAD);

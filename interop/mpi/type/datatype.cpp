@@ -56,6 +56,16 @@ const char* Types::refusal(MPI_Datatype type) noexcept {
                                                  : "there is no memory for what MPI says of it";
 }
 
+bool Types::is_predefined(MPI_Datatype type) const noexcept {
+  if (predefined_.find(type) != nullptr) return true;
+  int combiner = MPI_COMBINER_CONTIGUOUS;
+  int counts[3] = {};
+  if (real().Type_get_envelope(type, &counts[0], &counts[1], &counts[2], &combiner) != MPI_SUCCESS)
+    return false;
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 std::size_t Types::layouts_count() const noexcept {
   return count_->load(std::memory_order_relaxed);
 }

@@ -32,6 +32,8 @@ class Types {
   const Layout* find(MPI_Datatype type) noexcept;
   // Why find() gave null, in words that follow the type's name and a colon. They stay.
   const char* refusal(MPI_Datatype type) noexcept;
+  // It is one of MPI's own, of Fortran's by precision and range as well.
+  bool is_predefined(MPI_Datatype type) const noexcept;
   // Of derived types that have not been freed.
   std::size_t layouts_count() const noexcept;
 

@@ -14,23 +14,56 @@
 #include <string>
 #include <vector>
 
+#include "interop/mpi/window/windows.hpp"
+
 namespace photon::mpi {
 
 namespace {
 
+// Never destroyed: a program may end without MPI_Finalize(), and so does a child of fork().
 std::unique_ptr<Job>& the_job() noexcept {
-  static std::unique_ptr<Job> job;
+  static std::unique_ptr<Job>& job = *new std::unique_ptr<Job>;
   return job;
 }
 
-int gather(void* user, const void* mine, void* all, std::size_t size_bytes) {
-  if (size_bytes > INT_MAX) return 1;
-  const int count = static_cast<int>(size_bytes);
-  return real().Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE,
-                          static_cast<Job*>(user)->comm());
+// All ranks say yes.
+bool vote(bool mine) noexcept {
+  int own = mine ? 1 : 0;
+  int all = 0;
+  return real().Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS &&
+         all == 1;
 }
 
-int meet(void* user) { return real().Barrier(static_cast<Job*>(user)->comm()); }
+// MPI_Finalize() deletes the attributes of MPI_COMM_SELF before all else, the oldest last. So the
+// program's own callbacks there still have their windows and their memory.
+int on_finalize(MPI_Comm, int, void*, void*) noexcept {
+  Windows::end();
+  Job::end();
+  return MPI_SUCCESS;
+}
+
+bool end_with_mpi() noexcept {
+  const auto copy_nothing = [](MPI_Comm, int, void*, void*, void*, int* is_copied) {
+    *is_copied = 0;
+    return MPI_SUCCESS;
+  };
+  int keyval = MPI_KEYVAL_INVALID;
+  const Real& mpi = real();
+  if (mpi.Comm_create_keyval(copy_nothing, on_finalize, &keyval, nullptr) != MPI_SUCCESS)
+    return false;
+  const int result = mpi.Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+  mpi.Comm_free_keyval(&keyval);
+  return result == MPI_SUCCESS;
+}
+
+int gather(void* user, const void* mine, void* all, std::size_t size_bytes) {
+  Job& job = *static_cast<Job*>(user);
+  if (!job.agree(size_bytes <= INT_MAX)) return 1;
+  const int count = static_cast<int>(size_bytes);
+  return real().Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, job.comm());
+}
+
+int meet(void* user) { return static_cast<Job*>(user)->agree(true) ? 0 : 1; }
 
 // Room for any window: it costs address space alone until it is touched.
 std::string memory_of_host() {
@@ -60,17 +93,23 @@ Job* Job::current() noexcept { return the_job().get(); }
 
 void Job::begin() noexcept {
   if (the_job() != nullptr || !is_our_abi()) return;
-  int joined = 0;
   try {
     the_job() = std::unique_ptr<Job>(new Job);
-    joined = the_job()->join() ? 1 : 0;
   } catch (const std::bad_alloc&) {
-    joined = 0;
   }
-  int all = 0;
-  if (real().Allreduce(&joined, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS ||
-      all == 0)
-    the_job().reset();
+  if (!vote(the_job() != nullptr)) return the_job().reset();
+  bool has_joined = false;
+  try {
+    has_joined = the_job()->join() && end_with_mpi();
+  } catch (const std::bad_alloc&) {
+  }
+  if (!the_job()->agree(has_joined)) the_job().reset();
+}
+
+bool Job::agree(bool mine) noexcept {
+  if (is_refused_) return false;
+  is_refused_ = !vote(mine);
+  return !is_refused_;
 }
 
 void Job::end() noexcept { the_job().reset(); }
@@ -120,7 +159,8 @@ void Job::count_neighbours() {
 }
 
 Job::~Job() {
-  if (context_ != nullptr) {
+  // Memory that the program has not freed stays usable, as MPI's own does, until the process ends.
+  if (context_ != nullptr && memory_.empty()) {
     ph_finalize(context_);
     ph_context_destroy(context_);
   }

@@ -2,7 +2,10 @@
 //
 //   none -- begin(), collective: by the preloaded MPI_Init(), or MPIX_Init() --> joined
 //   none -- begin() fails at some rank --> none at all: windows stay MPI's
-//   joined -- end(): MPI_Finalize() begins --> none
+//   joined -- end(): MPI_Finalize() deletes the attributes of MPI_COMM_SELF --> none
+//
+// While it begins, each step that all take together starts with a vote: a rank that cannot go on
+// says no in the next one, and nobody votes after that. So no rank waits for one that has given up.
 //
 // Owner: the process, for MPI itself is one for each process. Threads: begin() and end() as
 // MPI_Init() and MPI_Finalize(); all else any, as MPI's level allows. No thread of ours calls MPI.
@@ -32,6 +35,9 @@ class Job {
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
+
+  // While it begins: all say yes. Collective until somebody has said no.
+  bool agree(bool mine) noexcept;
 
   ph_context* context() const noexcept { return context_; }
   MPI_Comm comm() const noexcept { return comm_; }  // of our own, of all ranks
@@ -65,6 +71,7 @@ class Job {
   bool is_multiple_ = false;
   bool is_crowded_ = false;
   bool is_talkative_ = false;
+  bool is_refused_ = false;
   Types types_;
   std::mutex memory_lock_;
   std::map<std::uintptr_t, ph_region> memory_;  // by where it ends

@@ -3,7 +3,9 @@
 #include <photon/map.h>
 #include <photon/memory.h>
 
+#include <algorithm>
 #include <new>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +15,9 @@ namespace photon::mpi {
 
 bool Making::begin() noexcept {
   const Real& mpi = real();
+  int has_two_groups = 0;
+  if (mpi.Comm_test_inter(wish_.comm, &has_two_groups) != MPI_SUCCESS || has_two_groups != 0)
+    return false;
   if (mpi.Comm_dup(wish_.comm, &comm_) != MPI_SUCCESS) return false;
   mpi.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   return mpi.Comm_rank(comm_, &own_) == MPI_SUCCESS && mpi.Comm_size(comm_, &size_) == MPI_SUCCESS;
@@ -41,19 +46,23 @@ bool Making::is_wanted() const noexcept {
          is_there == 0 || std::string_view(value) != "false";
 }
 
-// The members' ranks in the job. False: one is not of it.
+// Our rank in the job. False: a member is not of it; another job has ranks of the same numbers.
 bool Making::find_ranks() {
+  const auto count = static_cast<std::size_t>(size_);
+  std::vector<int> own(count);
+  std::vector<int> ranks(count, MPI_UNDEFINED);
+  std::iota(own.begin(), own.end(), 0);
   MPI_Group members = MPI_GROUP_NULL;
   MPI_Group all = MPI_GROUP_NULL;
   const Real& mpi = real();
-  int rank = MPI_UNDEFINED;
   if (mpi.Comm_group(comm_, &members) == MPI_SUCCESS &&
       mpi.Comm_group(job_.comm(), &all) == MPI_SUCCESS)
-    mpi.Group_translate_ranks(members, 1, &own_, all, &rank);
+    mpi.Group_translate_ranks(members, size_, own.data(), all, ranks.data());
   if (members != MPI_GROUP_NULL) mpi.Group_free(&members);
   if (all != MPI_GROUP_NULL) mpi.Group_free(&all);
-  card_.rank = static_cast<ph_rank>(rank);
-  return rank != MPI_UNDEFINED && card_.rank == job_.rank();
+  card_.rank = static_cast<ph_rank>(ranks[static_cast<std::size_t>(own_)]);
+  return std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) == ranks.end() &&
+         card_.rank == job_.rank();
 }
 
 // The block, and the memory of the window.
@@ -166,6 +175,7 @@ bool Making::make_real() noexcept {
 bool Making::prepare() noexcept {
   try {
     if (!is_wanted()) return say("its info says photon_async = false");
+    if (!wish_.fits) return say("its displacement unit is more than an int holds");
     if (!find_ranks()) return say("not all of its members are of MPI_COMM_WORLD");
     if (!provide()) return say_error();
     const auto count = static_cast<std::uint32_t>(size_);

@@ -32,15 +32,15 @@ class Making {
   Making(const Making&) = delete;
   Making& operator=(const Making&) = delete;
 
-  bool begin() noexcept;  // false: MPI cannot even give us a communicator
+  bool begin() noexcept;  // false: MPI cannot even give us a communicator of one group
   std::unique_ptr<Holding> run() noexcept;
   void* base() const noexcept { return base_; }
+  bool agree(bool mine) noexcept;      // collective; begin() has said yes
+  bool say(const char* why) noexcept;  // why MPI has to make it; false
 
  private:
-  bool agree(bool mine) noexcept;
   bool prepare() noexcept;
   bool make_real() noexcept;
-  bool say(const char* why) noexcept;  // false
   bool say_error() noexcept;
   bool is_wanted() const noexcept;
   bool find_ranks();

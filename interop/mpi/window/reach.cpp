@@ -10,8 +10,11 @@ Outcome describe(Job& job, std::int64_t count, MPI_Datatype type, Elements& elem
   if (count < 0) return {MPI_ERR_COUNT, "a negative count"};
   elements.layout = job.types().find(type);
   elements.count = static_cast<std::size_t>(count);
+  std::size_t bytes = 0;
   if (elements.layout != nullptr) [[likely]]
-    return {};
+    return __builtin_mul_overflow(elements.layout->size_bytes, elements.count, &bytes)
+               ? Outcome{MPI_ERR_COUNT, "a count of more bytes than there are addresses"}
+               : Outcome{};
   return {MPI_ERR_TYPE, "a datatype that is null, not committed, or cannot be described"};
 }
 
@@ -26,15 +29,18 @@ Outcome find(Window& window, const Spot& spot, Area& area) noexcept {
   const Target& target = *area.target;
   const Layout& layout = *area.elements.layout;
   std::int64_t span = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
   std::int64_t low = 0;
   std::int64_t high = 0;
   if (spot.displacement < 0) return {MPI_ERR_DISP, "a negative displacement"};
   if (__builtin_mul_overflow(spot.displacement, target.unit, &area.offset) ||
       __builtin_mul_overflow(spot.count - 1, layout.extent, &span) ||
-      __builtin_add_overflow(area.offset + layout.first, std::min<std::int64_t>(span, 0), &low) ||
-      __builtin_add_overflow(area.offset + layout.first + layout.true_extent,
-                             std::max<std::int64_t>(span, 0), &high) ||
-      low < 0 || static_cast<std::uint64_t>(high) > target.size_bytes)
+      __builtin_add_overflow(area.offset, layout.first, &begin) ||
+      __builtin_add_overflow(begin, layout.true_extent, &end) ||
+      __builtin_add_overflow(begin, std::min<std::int64_t>(span, 0), &low) ||
+      __builtin_add_overflow(end, std::max<std::int64_t>(span, 0), &high) || low < 0 ||
+      static_cast<std::uint64_t>(high) > target.size_bytes)
     return {MPI_ERR_RMA_RANGE, "an operation that leaves the memory of its target"};
   return {};
 }

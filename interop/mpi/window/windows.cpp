@@ -4,6 +4,7 @@
 #include <photon/memory.h>
 
 #include <list>
+#include <new>
 #include <utility>
 
 #include "interop/mpi/window/making.hpp"
@@ -18,8 +19,9 @@ struct Known {
   std::list<std::unique_ptr<Holding>> live;
   std::list<std::unique_ptr<Holding>> parting;
 };
+// Never destroyed: a program may end without MPI_Finalize(), and so does a child of fork().
 Known& known() noexcept {
-  static Known all;
+  static Known& all = *new Known;
   return all;
 }
 
@@ -61,45 +63,66 @@ int Windows::on_deletion(MPI_Win, int, void* value, void*) noexcept {
 }
 
 // Whoever is the first to set an attribute of a window has his callback called last.
-bool Windows::enter(Holding& holding) noexcept {
-  const std::lock_guard guard(known().mutex);
-  return keyval() != MPI_KEYVAL_INVALID &&
-         real().Win_set_attr(holding.handle, keyval(), &holding) == MPI_SUCCESS &&
-         table().set(key_of(holding.handle), &holding);
+bool Windows::enter(std::unique_ptr<Holding>& holding) noexcept {
+  try {
+    std::list<std::unique_ptr<Holding>> entry(1);
+    Known& all = known();
+    const std::lock_guard guard(all.mutex);
+    if (keyval() == MPI_KEYVAL_INVALID ||
+        real().Win_set_attr(holding->handle, keyval(), holding.get()) != MPI_SUCCESS ||
+        !table().set(key_of(holding->handle), holding.get()))
+      return false;
+    entry.front() = std::move(holding);
+    all.live.splice(all.live.end(), entry);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 int Windows::free(Holding& holding, MPI_Win* win) noexcept {
-  static_cast<void>(holding);
   const int result = real().Win_free(win);
-  std::list<std::unique_ptr<Holding>> parting;
-  const std::lock_guard guard(known().mutex);
-  parting.swap(known().parting);
+  Known& all = known();
+  std::list<std::unique_ptr<Holding>> gone;
+  const std::lock_guard guard(all.mutex);
+  // Others that part may still be in a call of another thread.
+  for (auto at = all.parting.begin(); at != all.parting.end(); ++at) {
+    if (at->get() != &holding) continue;
+    gone.splice(gone.end(), all.parting, at);
+    break;
+  }
   return result;
 }
 
+// The real windows stay, and forget ours.
 void Windows::end() noexcept {
   Known& all = known();
-  const std::lock_guard guard(all.mutex);
-  for (const auto& one : all.live) table().erase(key_of(one->handle));
-  all.live.clear();
-  all.parting.clear();
+  std::list<std::unique_ptr<Holding>> live;
+  std::list<std::unique_ptr<Holding>> parting;
+  {
+    const std::lock_guard guard(all.mutex);
+    for (const auto& one : all.live) table().erase(key_of(one->handle));
+    live.swap(all.live);
+    parting.swap(all.parting);
+  }
+  for (const auto& one : live) real().Win_delete_attr(one->handle, keyval());
 }
 
 std::optional<int> Windows::make(Job& job, const Wish& wish, void*& base, MPI_Win& win) noexcept {
-  try {
-    Making making(job, wish);
-    if (!making.begin()) return std::nullopt;
-    std::unique_ptr<Holding> holding = making.run();
-    if (holding == nullptr) return std::nullopt;
-    if (!enter(*holding)) return MPI_ERR_NO_MEM;
-    base = making.base();
-    win = holding->handle;
-    const std::lock_guard guard(known().mutex);
-    known().live.push_back(std::move(holding));
-    return MPI_SUCCESS;
-  } catch (const std::bad_alloc&) {
-    return MPI_ERR_NO_MEM;
+  Making making(job, wish);
+  if (!making.begin()) return std::nullopt;
+  std::unique_ptr<Holding> holding = making.run();
+  if (holding == nullptr) return std::nullopt;
+  Holding& made = *holding;
+  MPI_Win handle = made.handle;
+  if (!making.agree(enter(holding))) {
+    making.say("there is no room in the table of windows");
+    free(made, &handle);
+    return std::nullopt;
   }
+  base = making.base();
+  win = handle;
+  return MPI_SUCCESS;
 }
 
 }  // namespace photon::mpi

@@ -5,7 +5,8 @@
 //            all map each other's memory and blocks -- one cannot --> left to MPI
 //            MPI makes the real window over the memory -- it refuses --> one without memory
 //            -- it refuses that, too --> left to MPI
-//            the window stands on a keyval of the real one, and in the table
+//            it stands on a keyval of the real one, and in the table -- no room at one --> left to
+//            MPI
 //
 // Each arrow is an agreement of all members. While a member waits in one it serves both engines,
 // since others need that to meet it.
@@ -33,6 +34,7 @@ struct Wish {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   bool allocates = false;  // MPI_Win_allocate
+  bool fits = true;        // an int holds the unit that was asked for
 };
 
 // A window with what it holds; all of that is given back with it.
@@ -74,7 +76,7 @@ class Windows {
 
  private:
   static constexpr std::size_t kPlaces = 4096;
-  using Table = sync::HandleTable<Policy, Holding, kPlaces>;
+  using Table = sync::HandleTable<Policy, Holding*, kPlaces>;
   static Table& table() noexcept {
     static constinit Table all;
     return all;
@@ -86,7 +88,8 @@ class Windows {
   }
   static int keyval() noexcept;
   static int on_deletion(MPI_Win win, int keyval, void* value, void* extra) noexcept;
-  static bool enter(Holding& holding) noexcept;
+  // True: the holding has been taken, and is found from now on.
+  static bool enter(std::unique_ptr<Holding>& holding) noexcept;
 };
 
 }  // namespace photon::mpi
