@@ -18,6 +18,8 @@ struct MpiJob {
   int ranks = 2;
   std::string arguments;     // behind "ours" or "plain"
   bool is_preloaded = true;  // else MPI's own windows
+  std::string libraries{};   // to preload, as LD_PRELOAD has them; none: ours
+  std::string flags{};       // of what starts the job
 };
 
 inline std::string mpi_library(const std::string& flavour) {
@@ -39,18 +41,19 @@ inline std::string missing_for(const MpiJob& job) {
 }
 
 inline std::string mpi_command(const MpiJob& job) {
-  const std::string preload = "LD_PRELOAD=" + mpi_library(job.flavour);
+  const std::string libraries = job.libraries.empty() ? mpi_library(job.flavour) : job.libraries;
   std::string line;
   if (job.flavour == "mpich") {
     line = "mpiexec.mpich";
-    if (job.is_preloaded) line += " -genv LD_PRELOAD " + mpi_library(job.flavour);
+    if (job.is_preloaded) line += " -genv LD_PRELOAD " + libraries;
   } else {
     // It refuses root, and more ranks than cores, and would tie each rank to a core.
     line =
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe"
         " --bind-to none";
-    if (job.is_preloaded) line += " -x " + preload;
+    if (job.is_preloaded) line += " -x LD_PRELOAD=" + libraries;
   }
+  if (!job.flags.empty()) line += " " + job.flags;
   line += " -n " + std::to_string(job.ranks) + " " + mpi_program(job);
   return line + (job.is_preloaded ? " ours " : " plain ") + job.arguments;
 }

@@ -22,11 +22,11 @@ void Window::own_lock(Lock lock, Target& target) noexcept {
       if (owner == kNobody && lock.own()) break;
       const std::uint32_t whom = owner != kNobody ? owner : claimer;
       if (!patience.pause(whom == kNobody ? PH_ANY_RANK : targets_[whom]->rank)) {
+        if (whom == claimer) lock.unclaim(claimer);
         if (whom == owner && lock.take_over(owner)) {
           warn_of(target, owner);
           break;
         }
-        lock.unclaim(claimer);
       }
       if (!has_claimed && patience.is_long()) has_claimed = lock.claim();
     }
@@ -59,11 +59,10 @@ void Window::share_lock(Lock lock, Target& target) noexcept {
     if (is_free(lock) && lock.share()) break;
     const std::uint32_t whom = owner != kNobody ? owner : claimer;
     if (!patience.pause(whom == kNobody ? PH_ANY_RANK : targets_[whom]->rank)) {
+      if (whom == claimer) lock.unclaim(claimer);
       if (whom == owner && lock.take_over(owner)) {
         warn_of(target, owner);
         lock.leave();
-      } else {
-        lock.unclaim(claimer);
       }
     }
     if (!has_claimed && patience.is_long()) has_claimed = lock.claim();
