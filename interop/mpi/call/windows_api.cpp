@@ -1,5 +1,4 @@
 // The calls that begin and end the library, and those that make, describe and free windows.
-#include <climits>
 #include <optional>
 
 #include "interop/mpi/call/report.hpp"
@@ -160,20 +159,17 @@ int photon_MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* unit
 
 #if MPI_VERSION >= 4
 
-// What a displacement unit of more than an int needs is left to MPI.
 int photon_MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                             MPI_Win* win) {
-  Wish wish{base, static_cast<std::uint64_t>(size), static_cast<int>(unit), info, comm, false};
-  const std::optional<int> made =
-      size < 0 || unit > INT_MAX ? std::nullopt : photon::mpi::make(wish, nullptr, win);
+  Wish wish{base, static_cast<std::uint64_t>(size), unit, info, comm, false};
+  const std::optional<int> made = size < 0 ? std::nullopt : photon::mpi::make(wish, nullptr, win);
   return made.has_value() ? *made : next().Win_create_c(base, size, unit, info, comm, win);
 }
 
 int photon_MPI_Win_allocate_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                               void* base, MPI_Win* win) {
-  Wish wish{nullptr, static_cast<std::uint64_t>(size), static_cast<int>(unit), info, comm, true};
-  const std::optional<int> made =
-      size < 0 || unit > INT_MAX ? std::nullopt : photon::mpi::make(wish, base, win);
+  Wish wish{nullptr, static_cast<std::uint64_t>(size), unit, info, comm, true};
+  const std::optional<int> made = size < 0 ? std::nullopt : photon::mpi::make(wish, base, win);
   return made.has_value() ? *made : next().Win_allocate_c(size, unit, info, comm, base, win);
 }
 

@@ -3,6 +3,7 @@
 #include <photon/map.h>
 #include <photon/memory.h>
 
+#include <climits>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -144,7 +145,7 @@ std::unique_ptr<Holding> Making::run() noexcept {
   if (!make_real()) return nullptr;
   holding_->base = base_;
   holding_->size_bytes = static_cast<MPI_Aint>(wish_.size_bytes);
-  holding_->unit = wish_.unit;
+  holding_->unit = static_cast<int>(wish_.unit);
   holding_->flavour = wish_.allocates ? MPI_WIN_FLAVOR_ALLOCATE : MPI_WIN_FLAVOR_CREATE;
   return std::move(holding_);
 }
@@ -153,11 +154,12 @@ std::unique_ptr<Holding> Making::run() noexcept {
 bool Making::make_real() noexcept {
   const Real& mpi = real();
   MPI_Win& win = holding_->handle;
-  if (agree(mpi.Win_create(base_, static_cast<MPI_Aint>(wish_.size_bytes), wish_.unit, wish_.info,
-                           comm_, &win) == MPI_SUCCESS))
+  const int unit = static_cast<int>(wish_.unit);
+  if (agree(mpi.Win_create(base_, static_cast<MPI_Aint>(wish_.size_bytes), unit, wish_.info, comm_,
+                           &win) == MPI_SUCCESS))
     return true;
   void* nothing = nullptr;
-  if (agree(mpi.Win_allocate(0, wish_.unit, wish_.info, comm_, &nothing, &win) == MPI_SUCCESS))
+  if (agree(mpi.Win_allocate(0, unit, wish_.info, comm_, &nothing, &win) == MPI_SUCCESS))
     return true;
   return say("MPI refuses to make the real window");
 }
@@ -166,6 +168,8 @@ bool Making::make_real() noexcept {
 bool Making::prepare() noexcept {
   try {
     if (!is_wanted()) return say("its info says photon_async = false");
+    // The real window's unit, and the attribute that says it, are ints.
+    if (wish_.unit > INT_MAX) return say("its displacement unit is more than an int holds");
     if (!find_ranks()) return say("not all of its members are of MPI_COMM_WORLD");
     if (!provide()) return say_error();
     const auto count = static_cast<std::uint32_t>(size_);

@@ -10,9 +10,12 @@ Outcome describe(Job& job, std::int64_t count, MPI_Datatype type, Elements& elem
   if (count < 0) return {MPI_ERR_COUNT, "a negative count"};
   elements.layout = job.types().find(type);
   elements.count = static_cast<std::size_t>(count);
-  if (elements.layout != nullptr) [[likely]]
-    return {};
-  return {MPI_ERR_TYPE, "a datatype that is null, not committed, or cannot be described"};
+  if (elements.layout == nullptr) [[unlikely]]
+    return {MPI_ERR_TYPE, "a datatype that is null, not committed, or cannot be described"};
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(elements.layout->size_bytes, elements.count, &bytes)) [[unlikely]]
+    return {MPI_ERR_COUNT, "a count of more bytes than there can be"};
+  return {};
 }
 
 Outcome find(Window& window, const Spot& spot, Area& area) noexcept {

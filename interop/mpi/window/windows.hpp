@@ -28,7 +28,7 @@ namespace photon::mpi {
 struct Wish {
   void* base = nullptr;  // of MPI_Win_create
   std::uint64_t size_bytes = 0;
-  int unit = 1;
+  std::int64_t unit = 1;
   MPI_Info info = MPI_INFO_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   bool allocates = false;  // MPI_Win_allocate

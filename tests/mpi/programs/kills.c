@@ -137,9 +137,9 @@ static void stopped_holder(void) {
   }
   do_rounds();
   await(kDone, ranks);
+  if (my_rank == 0) check_contents(0);
   MPI_Win_unlock_all(board.win);
   close_window(&board);
-  if (my_rank == 0) check_contents(0);
   close_window(&data);
   if (my_rank == 0) printf("ok %s\n", case_name);
   MPI_Finalize();
