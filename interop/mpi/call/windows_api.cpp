@@ -21,6 +21,12 @@ namespace {
 
 constexpr const char* kAsync = "photon_async";
 
+int at_end(MPI_Comm, int, void*, void*) {
+  Windows::end();
+  Job::end();
+  return MPI_SUCCESS;
+}
+
 // None: MPI has to make it. What MPI would refuse is left to MPI, whose words fit the call.
 std::optional<int> make(const Wish& wish, void* base, MPI_Win* win) noexcept {
   Job* const job = Job::current();
@@ -73,20 +79,14 @@ bool is_allocated(const Holding* holding) noexcept {
 
 int photon_MPI_Init(int* argc, char*** argv) {
   const int result = next().Init(argc, argv);
-  if (result == MPI_SUCCESS) Job::begin();
+  if (result == MPI_SUCCESS) Job::begin(photon::mpi::at_end);
   return result;
 }
 
 int photon_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int result = next().Init_thread(argc, argv, required, provided);
-  if (result == MPI_SUCCESS) Job::begin();
+  if (result == MPI_SUCCESS) Job::begin(photon::mpi::at_end);
   return result;
-}
-
-int photon_MPI_Finalize() {
-  Windows::end();
-  Job::end();
-  return next().Finalize();
 }
 
 int photon_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* base) {

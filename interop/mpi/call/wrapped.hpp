@@ -10,7 +10,6 @@
 #define PHOTON_MPI_WRAPPED_SMALL(X) \
   X(Init)                           \
   X(Init_thread)                    \
-  X(Finalize)                       \
   X(Alloc_mem)                      \
   X(Free_mem)                       \
   X(Win_create)                     \

@@ -19,10 +19,13 @@
   X(Allreduce)             \
   X(Barrier)               \
   X(Comm_call_errhandler)  \
+  X(Comm_create_keyval)    \
   X(Comm_dup)              \
   X(Comm_free)             \
+  X(Comm_free_keyval)      \
   X(Comm_group)            \
   X(Comm_rank)             \
+  X(Comm_set_attr)         \
   X(Comm_set_errhandler)   \
   X(Comm_size)             \
   X(Comm_split_type)       \

@@ -18,9 +18,15 @@ namespace photon::mpi {
 
 namespace {
 
+// It is not destroyed when the process exits: MPI may have ended before.
 std::unique_ptr<Job>& the_job() noexcept {
-  static std::unique_ptr<Job> job;
+  static auto& job = *new std::unique_ptr<Job>;
   return job;
+}
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
 }
 
 int gather(void* user, const void* mine, void* all, std::size_t size_bytes) {
@@ -58,12 +64,12 @@ bool is_all(const ph_setting& setting, const char* value) noexcept {
 
 Job* Job::current() noexcept { return the_job().get(); }
 
-void Job::begin() noexcept {
+void Job::begin(MPI_Comm_delete_attr_function* at_end) noexcept {
   if (the_job() != nullptr || !is_our_abi()) return;
   int joined = 0;
   try {
     the_job() = std::unique_ptr<Job>(new Job);
-    joined = the_job()->join() ? 1 : 0;
+    joined = the_job()->join() && the_job()->await_end(at_end) ? 1 : 0;
   } catch (const std::bad_alloc&) {
     joined = 0;
   }
@@ -110,6 +116,16 @@ bool Job::join() {
       is_talkative_ = is_all(setting, "info") || is_all(setting, "debug");
   count_neighbours();
   return true;
+}
+
+// MPI_Finalize() deletes the attributes of MPI_COMM_SELF first of all, the oldest last.
+bool Job::await_end(MPI_Comm_delete_attr_function* at_end) noexcept {
+  const Real& mpi = real();
+  int keyval = MPI_KEYVAL_INVALID;
+  if (mpi.Comm_create_keyval(copy_nothing, at_end, &keyval, nullptr) != MPI_SUCCESS) return false;
+  const bool is_set = mpi.Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS;
+  mpi.Comm_free_keyval(&keyval);
+  return is_set;
 }
 
 void Job::count_neighbours() {

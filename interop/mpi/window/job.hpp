@@ -2,7 +2,8 @@
 //
 //   none -- begin(), collective: by the preloaded MPI_Init(), or MPIX_Init() --> joined
 //   none -- begin() fails at some rank --> none at all: windows stay MPI's
-//   joined -- end(): MPI_Finalize() begins --> none
+//   joined -- end(): MPI_Finalize() begins, by whatever name it is called --> none
+//   joined -- the process exits without it --> ended: the others are told as of any that dies
 //
 // Owner: the process, for MPI itself is one for each process. Threads: begin() and end() as
 // MPI_Init() and MPI_Finalize(); all else any, as MPI's level allows. No thread of ours calls MPI.
@@ -26,7 +27,9 @@ class Job {
  public:
   // Null where it has not begun, or could not.
   static Job* current() noexcept;
-  static void begin() noexcept;
+  // `at_end` is called when MPI_Finalize() begins, behind what the program has asked it to call
+  // then; it calls end().
+  static void begin(MPI_Comm_delete_attr_function* at_end) noexcept;
   static void end() noexcept;
 
   ~Job();
@@ -57,6 +60,7 @@ class Job {
  private:
   Job() = default;
   bool join();
+  bool await_end(MPI_Comm_delete_attr_function* at_end) noexcept;
   void count_neighbours();
 
   ph_context* context_ = nullptr;

@@ -25,8 +25,9 @@ int copy_nothing(MPI_Win, int, void*, void*, void*, int* flag) noexcept {
   return MPI_SUCCESS;
 }
 
+// Not destroyed when the process exits, as the job is not.
 Known& known() noexcept {
-  static Known all;
+  static auto& all = *new Known;
   return all;
 }
 
