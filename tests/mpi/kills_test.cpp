@@ -9,14 +9,6 @@
 namespace photon::test {
 namespace {
 
-// Lines that have it.
-std::size_t count_of(const std::string& text, const std::string& words) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
-    ++count;
-  return count;
-}
-
 constexpr const char* kTaken = "had a lock of rank 0's window; the lock is taken from it";
 
 class MpiLock : public MpiTest {
