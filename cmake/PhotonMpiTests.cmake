@@ -2,7 +2,21 @@
 # each MPI that is here and linked with it alone, and a suite that starts them with and without the
 # preloaded library. No MPI has sanitizers, so there is none of it under PHOTON_SANITIZE.
 #
-#   build/release/bin/mpi/<program>-<flavour>
+#   build/release/bin/mpi/<program>-<flavour>, lib<tool>-<flavour>.so
+
+# Libraries to preload beside ours (tests/mpi/tools).
+function(photon_mpi_tool name flavour source)
+  set(target mpi_tool_${name}-${flavour})
+  add_library(${target} MODULE ${CMAKE_CURRENT_SOURCE_DIR}/mpi/tools/${source})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -O1)
+  target_link_libraries(${target} PRIVATE photon_mpi_api_${flavour} dl)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}-${flavour}
+    C_VISIBILITY_PRESET default CXX_VISIBILITY_PRESET default  # of MPI's names
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/mpi)
+  target_compile_definitions(${target} PRIVATE ${ARGN})
+  add_dependencies(photon_mpi_tests ${target})
+endfunction()
 
 function(photon_mpi_programs flavour)
   execute_process(COMMAND ${PHOTON_MPICC_${flavour}} -show
@@ -20,6 +34,9 @@ function(photon_mpi_programs flavour)
       C_STANDARD 11 RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/mpi)
     add_dependencies(photon_mpi_tests ${target})
   endforeach()
+  photon_mpi_tool(counting_tool ${flavour} counting_tool.c)
+  photon_mpi_tool(put_tool ${flavour} counting_tool.c PHOTON_TOOL_OF_PUT)
+  photon_mpi_tool(one_thread ${flavour} one_thread.cpp)
   add_dependencies(photon_mpi_tests photon_pmpi-${flavour})
 endfunction()
 

@@ -18,10 +18,18 @@ struct MpiJob {
   int ranks = 2;
   std::string arguments;     // behind "ours" or "plain"
   bool is_preloaded = true;  // else MPI's own windows
+  std::string told{};        // ours, plain: whose windows it is to expect; none: as is preloaded
+  std::string libraries{};   // to preload, as LD_PRELOAD has them; none: ours
+  std::string flags{};       // of what starts the job
 };
 
 inline std::string mpi_library(const std::string& flavour) {
   return std::string(PHOTON_LIB_DIR) + "/libphoton_pmpi-" + flavour + ".so";
+}
+
+// Of tests/mpi/tools.
+inline std::string mpi_tool(const std::string& name, const std::string& flavour) {
+  return std::string(PHOTON_MPI_DIR) + "/lib" + name + "-" + flavour + ".so";
 }
 
 inline std::string mpi_program(const MpiJob& job) {
@@ -39,20 +47,30 @@ inline std::string missing_for(const MpiJob& job) {
 }
 
 inline std::string mpi_command(const MpiJob& job) {
-  const std::string preload = "LD_PRELOAD=" + mpi_library(job.flavour);
+  const std::string libraries = job.libraries.empty() ? mpi_library(job.flavour) : job.libraries;
   std::string line;
   if (job.flavour == "mpich") {
     line = "mpiexec.mpich";
-    if (job.is_preloaded) line += " -genv LD_PRELOAD " + mpi_library(job.flavour);
+    if (job.is_preloaded) line += " -genv LD_PRELOAD " + libraries;
   } else {
     // It refuses root, and more ranks than cores, and would tie each rank to a core.
     line =
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe"
         " --bind-to none";
-    if (job.is_preloaded) line += " -x " + preload;
+    if (job.is_preloaded) line += " -x LD_PRELOAD=" + libraries;
   }
+  if (!job.flags.empty()) line += " " + job.flags;
   line += " -n " + std::to_string(job.ranks) + " " + mpi_program(job);
-  return line + (job.is_preloaded ? " ours " : " plain ") + job.arguments;
+  const std::string told = job.is_preloaded ? "ours" : "plain";
+  return line + " " + (job.told.empty() ? told : job.told) + " " + job.arguments;
+}
+
+// How often the words stand in it.
+inline std::size_t count_of(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
+    ++count;
+  return count;
 }
 
 // At most a minute.

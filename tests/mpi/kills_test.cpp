@@ -1,0 +1,65 @@
+// Ranks that are killed or stopped while they have to do with a lock, preloaded: program kills. The
+// job has to stand that: Hydra and Open MPI's mpirun are told so.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "mpi_job.hpp"
+
+namespace photon::test {
+namespace {
+
+constexpr const char* kTaken = "had a lock of rank 0's window; the lock is taken from it";
+
+class MpiLock : public MpiTest {
+ protected:
+  static MpiJob job_of(int ranks, const std::string& arguments) {
+    MpiJob job{GetParam(), "kills", ranks, arguments};
+    job.flags = job.flavour == "mpich" ? "-disable-auto-cleanup" : "--enable-recovery";
+    return job;
+  }
+  // Both survivors and rank 0 come to their ends. How the job ends is up to what started it.
+  static std::string output_of(const MpiJob& job, const std::string& name) {
+    const CommandResult end = run_mpi(job);
+    for (const char* survivor : {"survivor 1: ", "survivor 2: "})
+      EXPECT_EQ(count_of(end.output, survivor), 1U) << mpi_command(job) << "\n" << end.output;
+    EXPECT_EQ(count_of(end.output, "ok " + name + "\n"), 1U) << mpi_command(job) << "\n"
+                                                             << end.output;
+    return end.output;
+  }
+  // On each kind of memory; so many warnings that a lock was taken.
+  static void expect_survival(const std::string& name, std::size_t taken) {
+    if (const std::string missing = missing_for(job_of(4, "")); !missing.empty())
+      GTEST_SKIP() << missing;
+    for (const char* memory : {" allocated", " malloc"}) {
+      const std::string output = output_of(job_of(4, name + memory), name);
+      EXPECT_EQ(count_of(output, kTaken), taken) << output;
+    }
+  }
+};
+
+TEST_P(MpiLock, KilledExclusive) { expect_survival("killed_exclusive", 1); }
+TEST_P(MpiLock, KilledShared) { expect_survival("killed_shared", 1); }
+TEST_P(MpiLock, KilledWaiting) {
+  expect_survival("killed_behind_owner", 0);
+  expect_survival("killed_behind_sharer", 1);  // its name stood on the lock while it waited
+}
+TEST_P(MpiLock, HolderNeverMet) { expect_survival("holder_never_met", 1); }
+TEST_P(MpiLock, StoppedHolderIsWaitedFor) { expect_survival("stopped_holder", 0); }
+
+// Four of seven ranks a job.
+TEST_P(MpiLock, KilledAtRandomMoments) {
+  if (const std::string missing = missing_for(job_of(7, "")); !missing.empty())
+    GTEST_SKIP() << missing;
+  for (int seed = 1; seed <= 5; ++seed) {
+    const std::string memory = seed % 2 == 0 ? " malloc " : " allocated ";
+    const MpiJob job = job_of(7, "random_moments" + memory + std::to_string(seed));
+    // Each has at most the window's lock and that of its sums.
+    EXPECT_LE(count_of(output_of(job, "random_moments"), kTaken), 8U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Flavours, MpiLock, mpi_flavours(), flavour_name);
+
+}  // namespace
+}  // namespace photon::test
