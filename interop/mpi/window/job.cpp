@@ -122,6 +122,8 @@ bool Job::join() {
   if (mpi.Query_thread(&level) != MPI_SUCCESS || mpi.Comm_rank(MPI_COMM_WORLD, &rank) != 0 ||
       mpi.Comm_size(MPI_COMM_WORLD, &size) != 0 || mpi.Comm_dup(MPI_COMM_WORLD, &comm_) != 0)
     return false;
+  // MPI may tell of the end of a rank by an error of any call on it; locks are to outlive that.
+  mpi.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   is_multiple_ = level == MPI_THREAD_MULTIPLE;
   rank_ = static_cast<ph_rank>(rank);
   const ph_bootstrap bootstrap{this, rank_, static_cast<std::uint32_t>(size), gather, meet};

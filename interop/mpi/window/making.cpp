@@ -124,8 +124,13 @@ bool Making::reach(std::uint32_t member) {
   target.way = card.way;
   target.region = card.memory;
   target.region.address = card.base;
+  // An allocated window's memory and block are one allocation, and one of the regions that a rank
+  // can map.
+  const bool is_one = card.memory.key == card.block.key;
   void* block = nullptr;
-  if (!map(card.rank, card.block, block)) return false;
+  if (!map(card.rank, is_one ? card.memory : card.block, block)) return false;
+  auto* const memory = static_cast<std::byte*>(block);
+  if (is_one) block = memory + (card.block.address - card.memory.address);
   target.board.emplace(block, static_cast<std::uint32_t>(size_), static_cast<std::uint32_t>(own_));
   if (card.rank == job_.rank()) {
     target.base = static_cast<std::byte*>(base_);
@@ -133,9 +138,9 @@ bool Making::reach(std::uint32_t member) {
   }
   if (card.way == Way::copied) return is_copied(target);
   if (card.size_bytes == 0) return true;
-  void* memory = nullptr;
-  if (!map(card.rank, card.memory, memory)) return false;
-  target.base = static_cast<std::byte*>(memory) + (card.base - card.memory.address);
+  void* window = memory;
+  if (!is_one && !map(card.rank, card.memory, window)) return false;
+  target.base = static_cast<std::byte*>(window) + (card.base - card.memory.address);
   return true;
 }
 

@@ -39,8 +39,6 @@ Outcome Window::fence(int asserts) noexcept {
     return wrong("a fence in an epoch of locks, or of MPI_Win_start");
   if (is_posted_) return wrong("a fence between MPI_Win_post and MPI_Win_wait");
   constexpr int kNothing = MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
-  if ((asserts & MPI_MODE_NOPRECEDE) != 0 && fence_.get() == Fence::used)
-    return wrong("a fence with MPI_MODE_NOPRECEDE behind operations");
   fence_.set((asserts & MPI_MODE_NOSUCCEED) != 0 ? Fence::none : Fence::maybe);
   return (asserts & kNothing) == kNothing ? Outcome{} : barrier();
 }

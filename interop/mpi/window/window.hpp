@@ -9,8 +9,9 @@
 //   exposure:         none -- post() --> posted -- wait(), test() --> none        (beside an epoch)
 //
 // A fence opens an epoch only if an operation follows: until then another epoch may begin.
-// Invariants: `held` of a target says which words of its window lock this rank has written. No call
-// changes anything if it gives an error. Errors are MPI's classes, with words (Outcome).
+// Invariants: a target's access says which words of its window lock this rank has written. No call
+// changes anything if it gives an error, unless its words say that a member has ended. Errors are
+// MPI's classes, with words (Outcome).
 // Owner: the table of windows (windows.hpp). Threads: any, as MPI allows them on one window; a
 // target's state is under its lock where the level of threads is MPI_THREAD_MULTIPLE.
 #pragma once
