@@ -164,7 +164,9 @@ TEST(RankLockChecked, a_dead_rank_is_taken_over_at_each_step) {
 
 TEST(RankLockChecked, every_order_is_needed) {
   const Scenario two = meeting({kAlone, kShares});
-  expect_found(explore({.weaken = {.full_fence = true}}, two), "data race");
+  // On x86 the change in front of the fence is one, too: what needs it is a processor that may read
+  // early.
+  expect_found(explore({.stale_loads = true, .weaken = {.full_fence = true}}, two), "data race");
   expect_found(explore({.weaken = {.release = true, .only = "lock"}}, two), "data race");
   expect_found(explore({.stale_loads = true, .weaken = {.acquire = true, .only = "lock"}}, two),
                "data race");
