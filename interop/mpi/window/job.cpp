@@ -24,11 +24,6 @@ std::unique_ptr<Job>& the_job() noexcept {
   return job;
 }
 
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
 int gather(void* user, const void* mine, void* all, std::size_t size_bytes) {
   if (size_bytes > INT_MAX) return 1;
   const int count = static_cast<int>(size_bytes);
@@ -122,6 +117,10 @@ bool Job::join() {
 bool Job::await_end(MPI_Comm_delete_attr_function* at_end) noexcept {
   const Real& mpi = real();
   int keyval = MPI_KEYVAL_INVALID;
+  const auto copy_nothing = [](MPI_Comm, int, void*, void*, void*, int* is_copied) {
+    *is_copied = 0;
+    return MPI_SUCCESS;
+  };
   if (mpi.Comm_create_keyval(copy_nothing, at_end, &keyval, nullptr) != MPI_SUCCESS) return false;
   const bool is_set = mpi.Comm_set_attr(MPI_COMM_SELF, keyval, this) == MPI_SUCCESS;
   mpi.Comm_free_keyval(&keyval);
