@@ -1,6 +1,6 @@
 /*
  * A tool of the kind that MPI has PMPI for: it counts some calls and passes them on to PMPI, and
- * says at MPI_Finalize() what it has seen. With PHOTON_TOOL_OF_PUT it knows MPI_Put alone.
+ * says at MPI_Finalize() what it has seen.
  * Owner: the process. Threads: the program's one.
  */
 #include <mpi.h>
@@ -20,8 +20,6 @@ int MPI_Finalize(void) {
   return PMPI_Finalize();
 }
 
-#ifndef PHOTON_TOOL_OF_PUT
-
 int MPI_Init(int* argc, char*** argv) {
   ++init_calls;
   return PMPI_Init(argc, argv);
@@ -32,5 +30,3 @@ int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm 
   ++create_calls;
   return PMPI_Win_create(base, size, unit, info, comm, win);
 }
-
-#endif
