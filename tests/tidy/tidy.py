@@ -108,6 +108,7 @@ def check_functions(tree, path, text):
         # What an old interface dictates, in the folder that provides it.
         is_given = ('compat' in folders and function.name.startswith('photon_') or
                     folders[:2] == ('interop', 'mpi') and function.name.startswith('photon_MPI_') or
+                    folders[:2] == ('tests', 'mpi') and function.name.startswith('MPI_') or
                     'reconverse' in folders and function.name.startswith('issue'))
         if function.parameters_count > MAX_PARAMETERS and not is_given:
             tree.find(path, function.line, 'parameters', f'{function.name} takes '
@@ -178,7 +179,8 @@ def is_of_converse(place):
 
 # Where the names and handles of two MPIs meet: lists of calls, and what one of them lacks.
 def is_of_mpi(place):
-    return place[:2] == ('interop', 'mpi') and place[2] in ('lock', 'real', 'call', 'preload')
+    return (place[:3] == ('tests', 'mpi', 'tools') or
+            place[:2] == ('interop', 'mpi') and place[2] in ('lock', 'real', 'call', 'preload'))
 
 
 def check_conditions(tree, path, code):
