@@ -185,13 +185,15 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
   if (kind.op == Op::no_op && result == nullptr)
     return {MPI_ERR_OP, "MPI_NO_OP, which is for operations that fetch"};
   if (const Outcome outcome = check(kind.op, kind.basic); !outcome.is_good()) return outcome;
-  Elements own = area.elements;
+  Elements other{};
+  const Elements* own = &area.elements;
   Results results;
   if (kind.op != Op::no_op && (origin.count != spot.count || origin.type != spot.type)) {
-    if (const Outcome outcome = describe(window.job(), origin.count, origin.type, own);
+    if (const Outcome outcome = describe(window.job(), origin.count, origin.type, other);
         !outcome.is_good())
       return outcome;
-    if (own.bytes() != area.elements.bytes() || own.layout->basic != kind.basic) return kUneven;
+    if (other.bytes() != area.elements.bytes() || other.layout->basic != kind.basic) return kUneven;
+    own = &other;
   }
   if (area.elements.bytes() != 0)
     if (const Outcome outcome = results.begin(window.job(), result, area); !outcome.is_good())
@@ -204,7 +206,7 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
   {
     const Turn turn(window, area, kind.basic);
     const Folder fold(window.job(), area, kind, turn.is_fine());
-    walked = walk_elements(origin.memory, own, area.elements,
+    walked = walk_elements(origin.memory, *own, area.elements,
                            [&](const std::byte* from, std::int64_t offset, std::size_t count) {
                              return fold(from, offset, results.take(count), count);
                            });

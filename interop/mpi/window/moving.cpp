@@ -16,41 +16,45 @@ void move(void* to, const void* from, std::size_t bytes) noexcept {
     std::memmove(to, from, bytes);
 }
 
-// Looks at all of it, and opens the target; the caller has its guard from then on.
-Outcome prepare(Window& window, const Buffer& origin, Elements& own, Area& area,
-                const Spot& spot) noexcept {
-  if (const Outcome outcome = find(window, spot, area); !outcome.is_good()) return outcome;
-  if (origin.count == spot.count && origin.type == spot.type) {
-    own = area.elements;
-    return {};
-  }
-  if (const Outcome outcome = describe(window.job(), origin.count, origin.type, own);
+// What an operation moves, on both sides. The origin's elements are found apart only where they are
+// others: a copy of the target's, which were written just before, would have to wait for that.
+struct Move {
+  Area area;
+  Elements other{};
+  const Elements* own = &area.elements;
+};
+
+Outcome prepare(Window& window, const Buffer& origin, const Spot& spot, Move& move) noexcept {
+  if (const Outcome outcome = find(window, spot, move.area); !outcome.is_good()) return outcome;
+  if (origin.count == spot.count && origin.type == spot.type) return {};
+  if (const Outcome outcome = describe(window.job(), origin.count, origin.type, move.other);
       !outcome.is_good())
     return outcome;
-  return own.bytes() == area.elements.bytes() ? Outcome{} : kUneven;
+  move.own = &move.other;
+  return move.other.bytes() == move.area.elements.bytes() ? Outcome{} : kUneven;
 }
 
 }  // namespace
 
 // Origin and target may be the same memory of this rank, at places that overlap.
 Outcome put(Window& window, const Buffer& origin, const Spot& spot) noexcept {
-  Area area;
-  Elements own{};
-  if (const Outcome outcome = prepare(window, origin, own, area, spot); !outcome.is_good())
+  Move all;
+  if (const Outcome outcome = prepare(window, origin, spot, all); !outcome.is_good())
     return outcome;
+  const Area& area = all.area;
   Target& target = *area.target;
   const TargetGuard guard(window.job(), target);
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
   if (target.base != nullptr) [[likely]] {
     std::byte* const base = target.base + area.offset;
-    walk(origin.memory, own, area.elements,
+    walk(origin.memory, *all.own, area.elements,
          [&](const std::byte* from, std::int64_t to, std::size_t bytes) {
            move(base + to, from, bytes);
          });
     return {};
   }
   const Walked walked =
-      walk(origin.memory, own, area.elements,
+      walk(origin.memory, *all.own, area.elements,
            [&](const std::byte* from, std::int64_t to, std::size_t bytes) {
              return write_copied(window.job(), target, area.offset + to, from, bytes);
            });
@@ -58,22 +62,22 @@ Outcome put(Window& window, const Buffer& origin, const Spot& spot) noexcept {
 }
 
 Outcome get(Window& window, const Buffer& origin, const Spot& spot) noexcept {
-  Area area;
-  Elements own{};
-  if (const Outcome outcome = prepare(window, origin, own, area, spot); !outcome.is_good())
+  Move all;
+  if (const Outcome outcome = prepare(window, origin, spot, all); !outcome.is_good())
     return outcome;
+  const Area& area = all.area;
   Target& target = *area.target;
   const TargetGuard guard(window.job(), target);
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
   if (target.base != nullptr) [[likely]] {
     const std::byte* const base = target.base + area.offset;
     walk(
-        origin.memory, own, area.elements,
+        origin.memory, *all.own, area.elements,
         [&](std::byte* to, std::int64_t from, std::size_t bytes) { move(to, base + from, bytes); });
     return {};
   }
   const Walked walked = walk(
-      origin.memory, own, area.elements, [&](std::byte* to, std::int64_t from, std::size_t bytes) {
+      origin.memory, *all.own, area.elements, [&](std::byte* to, std::int64_t from, std::size_t bytes) {
         return read_copied(window.job(), target, area.offset + from, to, bytes);
       });
   return walked == Walked::whole ? Outcome{} : kNoWay;

@@ -23,11 +23,16 @@ class Patience {
   // After a look that found nothing; then the caller looks again. False: that rank is dead or has
   // left, so that nothing will come.
   bool pause(ph_rank whom) noexcept;
-  // The wait lasts for a millisecond or longer.
-  bool is_long() const noexcept { return sleeps_ > 0 && waited_ns() >= kLongNs; }
+  // It is the waiter's turn: the wait lasts for a millisecond or longer; or for some microseconds,
+  // by a waiter that is awake on a core of its own, which takes what it is handed at once.
+  bool is_long() const noexcept {
+    return (looks_ >= kLooksAwake && looks_ < 2 * kLooksAwake && !job_.is_crowded()) ||
+           (sleeps_ > 0 && waited_ns() >= kLongNs);
+  }
 
  private:
   static constexpr std::int64_t kLongNs = 1'000'000;
+  static constexpr std::uint32_t kLooksAwake = 64;
 
   std::int64_t waited_ns() const noexcept;
   bool is_there(ph_rank whom) noexcept;
