@@ -76,10 +76,11 @@ Outcome get(Window& window, const Buffer& origin, const Spot& spot) noexcept {
         [&](std::byte* to, std::int64_t from, std::size_t bytes) { move(to, base + from, bytes); });
     return {};
   }
-  const Walked walked = walk(
-      origin.memory, *all.own, area.elements, [&](std::byte* to, std::int64_t from, std::size_t bytes) {
-        return read_copied(window.job(), target, area.offset + from, to, bytes);
-      });
+  const Walked walked =
+      walk(origin.memory, *all.own, area.elements,
+           [&](std::byte* to, std::int64_t from, std::size_t bytes) {
+             return read_copied(window.job(), target, area.offset + from, to, bytes);
+           });
   return walked == Walked::whole ? Outcome{} : kNoWay;
 }
 
