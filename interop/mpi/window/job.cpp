@@ -77,12 +77,6 @@ void choose(std::vector<ph_option>& options, const ph_option& own, const char* v
   if (std::getenv(variable) == nullptr) options.push_back(own);
 }
 
-unsigned cores() noexcept {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(CPU_COUNT(&set));
-}
-
 bool is_all(const ph_setting& setting, const char* value) noexcept {
   return std::strcmp(setting.value, value) == 0;
 }
@@ -151,13 +145,21 @@ bool Job::join() {
   return true;
 }
 
+// Launchers may tie each rank to a core of its own, so the cores of all are counted together.
 void Job::count_neighbours() {
+  const Real& mpi = real();
   MPI_Comm host = MPI_COMM_NULL;
   int size = 1;
-  if (real().Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != 0) return;
-  real().Comm_size(host, &size);
-  real().Comm_free(&host);
-  is_crowded_ = static_cast<unsigned>(size) > cores();
+  cpu_set_t own;
+  cpu_set_t all;
+  CPU_ZERO(&own);
+  CPU_ZERO(&all);
+  ::sched_getaffinity(0, sizeof own, &own);
+  if (mpi.Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != 0) return;
+  mpi.Comm_size(host, &size);
+  const int result = mpi.Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, host);
+  mpi.Comm_free(&host);
+  is_crowded_ = result != MPI_SUCCESS || size > CPU_COUNT(&all);
 }
 
 Job::~Job() {
