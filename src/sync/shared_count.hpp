@@ -32,7 +32,7 @@ class Tally {
   std::uint32_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
   void add() noexcept { value_.fetch_add(1, std::memory_order_relaxed); }
   void drop() noexcept { value_.fetch_add(~std::uint32_t{0}, std::memory_order_relaxed); }
-  // By a thread beside which no other counts: without a locked instruction.
+  // A thread beside which no other counts needs no locked instruction.
   void add_alone() noexcept { value_.store(get() + 1, std::memory_order_relaxed); }
   void drop_alone() noexcept { value_.store(get() - 1, std::memory_order_relaxed); }
 

@@ -3,43 +3,18 @@
 
 #if MPI_VERSION >= 4
 
-#include "interop/mpi/call/report.hpp"
-#include "interop/mpi/call/requests.hpp"
+#include "interop/mpi/call/operation_ends.hpp"
 #include "interop/mpi/call/wrapped.hpp"
 #include "interop/mpi/window/operations.hpp"
 #include "interop/mpi/window/windows.hpp"
 
 using photon::mpi::Buffer;
-using photon::mpi::complete_request;
 using photon::mpi::next;
 using photon::mpi::Outcome;
 using photon::mpi::report;
 using photon::mpi::Spot;
 using photon::mpi::Window;
 using photon::mpi::Windows;
-
-namespace photon::mpi {
-
-namespace {
-
-// Only read by the operations that it is given to.
-void* reader(const void* memory) noexcept { return const_cast<void*>(memory); }
-
-// Whether an operation with a request may be done.
-Outcome check(Window& window, int rank) noexcept {
-  if (rank == MPI_PROC_NULL) return {};
-  const Outcome outcome = check_member(window, rank);
-  return outcome.is_good() ? window.check_passive(rank) : outcome;
-}
-
-int finish(MPI_Win win, const Outcome& outcome, MPI_Request* request) noexcept {
-  const int code = report(win, outcome);
-  return code == MPI_SUCCESS ? complete_request(request) : code;
-}
-
-}  // namespace
-
-}  // namespace photon::mpi
 
 using photon::mpi::reader;
 

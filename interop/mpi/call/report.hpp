@@ -10,7 +10,8 @@ namespace photon::mpi {
 // has been called with it then.
 int report(MPI_Win win, const Outcome& outcome) noexcept;
 
-// Whether a rank names a member of the window. MPI_PROC_NULL does not; the caller looks for it.
+// This tells whether a rank names a member of the window. MPI_PROC_NULL does not; the caller looks
+// for it.
 Outcome check_member(const Window& window, int rank) noexcept;
 
 }  // namespace photon::mpi

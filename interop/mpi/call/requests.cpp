@@ -4,7 +4,7 @@ namespace photon::mpi {
 
 namespace {
 
-// What MPI_Wait() and its kin say of it: no bytes, from nobody.
+// MPI_Wait() and its kin say of it that it has no bytes, from nobody.
 int query(void*, MPI_Status* status) {
   real().Status_set_elements(status, MPI_BYTE, 0);
   real().Status_set_cancelled(status, 0);

@@ -56,7 +56,7 @@ Outcome query(Window& window, int rank, std::uint64_t& size, std::uint64_t& unit
   return {};
 }
 
-// What MPI_Win_get_attr() gives; null: the real window says it.
+// This is what MPI_Win_get_attr() gives; null says that the real window knows it.
 const void* attribute_of(const Holding& holding, int keyval) noexcept {
   if (keyval == MPI_WIN_BASE) return holding.base;
   if (keyval == MPI_WIN_SIZE) return &holding.size_bytes;

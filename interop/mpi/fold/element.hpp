@@ -12,7 +12,8 @@
 
 namespace photon::mpi {
 
-// What an element is in memory. `none`: no basic type, or one that this library does not compute.
+// This names what an element is in memory. `none` stands for no basic type, and for those that this
+// library does not compute.
 enum class Basic : std::uint8_t {
   none,
   int8,
@@ -100,7 +101,7 @@ constexpr Family family_of(Basic basic) noexcept {
   return Family::none;
 }
 
-// Of its memory, holes of pairs included; 0 for none.
+// This is the size of an element's memory, with the holes of pairs; 0 for `none`.
 constexpr std::size_t bytes_of(Basic basic) noexcept {
   constexpr std::uint8_t kBytes[kBasics] = {0,  1, 2, 4, 8, 1, 2, 4,  8,  4, 8, 16, 8, 16,
                                             32, 1, 4, 1, 1, 4, 8, 16, 16, 8, 8, 32, 8, 16};
@@ -108,7 +109,7 @@ constexpr std::size_t bytes_of(Basic basic) noexcept {
   return number < kBasics ? kBytes[number] : 0;
 }
 
-// Whether MPI defines the operation for that type (MPI 4.1, 6.9.2, 6.9.4 and 12.3.4).
+// This tells whether MPI defines the operation for that type (MPI 4.1, 6.9.2, 6.9.4 and 12.3.4).
 constexpr bool takes(Op op, Basic basic) noexcept {
   const Family family = family_of(basic);
   switch (op) {
@@ -132,16 +133,16 @@ constexpr bool takes(Op op, Basic basic) noexcept {
   return false;
 }
 
-// Whether MPI_Compare_and_swap is defined for that type.
+// This tells whether MPI defines MPI_Compare_and_swap for that type.
 constexpr bool takes_swap(Basic basic) noexcept {
   const Family family = family_of(basic);
   return family == Family::integer || family == Family::logical || family == Family::bits;
 }
 
-// Whether elements of that type that lie at multiples of their size are changed by the processor's
-// atomics; the others are changed under a lock. complex32 is: its 8 bytes are changed at once,
-// where they lie at a multiple of 8 (a float's alignment is not enough). No pair is, of whatever
-// size.
+// This tells whether elements of that type that lie at multiples of their size are changed by the
+// processor's atomics; the others are changed under a lock. complex32 is: its 8 bytes are changed
+// at once, where they lie at a multiple of 8 (a float's alignment is not enough). No pair is, of
+// whatever size.
 constexpr bool is_atomic(Basic basic) noexcept {
   const Family family = family_of(basic);
   return family != Family::none && family != Family::pair && bytes_of(basic) <= 8;

@@ -1,4 +1,4 @@
-// What elements are in memory: the type of C++ that stands for each basic type, and how elements
+// This header has the type of C++ that stands for each basic type in memory, and how elements
 // are read and written at any address.
 //
 // Invariant: an element may lie at any address, in memory of any type (Loose). Owner: none; pure
@@ -53,7 +53,7 @@ struct BitsOf<32> : std::type_identity<Bits32> {};
 template <std::size_t kBytes>
 using Bits = typename BitsOf<kBytes>::type;
 
-// Of what has no arithmetic of its own it is the bits.
+// A type that has no arithmetic of its own is seen as its bits.
 template <Basic basic>
 struct NumberOf : BitsOf<bytes_of(basic)> {};
 template <>

@@ -1,5 +1,5 @@
-// What becomes of one element: of(target, source) is what the target becomes. What they promise
-// stands in fold.hpp.
+// Each operation on one element is a function `of`: of(target, source) is what the target becomes.
+// fold.hpp says what they promise.
 //
 // Invariant: each is inlined into the loop that calls it, and has no branch that hinders a loop
 // from becoming vector instructions. Integers are unsigned but for min, max and values of pairs.

@@ -63,7 +63,8 @@ class RankLock {
     Policy::fence_behind_change();  // [lock-dekker]
     return true;
   }
-  // In the place of an owner that is dead. False: it is not the owner any more.
+  // The caller takes the place of an owner that is dead. False says that it is not the owner any
+  // more.
   bool take_over(std::uint32_t dead) noexcept {
     std::uint64_t expected = name(dead);
     if (!words_->owner.compare_exchange(expected, name(self_), std::memory_order_acq_rel,
@@ -72,14 +73,14 @@ class RankLock {
     Policy::fence_behind_change();  // [lock-dekker]
     return true;
   }
-  // By the owner: a rank for which it has to wait; kNobody: it is in.
+  // The owner asks for a rank for which it has to wait; kNobody says that it is in.
   std::uint32_t blocking_slot() const noexcept {
     for (std::size_t rank = 0; rank < slots_.size(); ++rank)
       if (rank != self_ && slots_[rank].shares.load(std::memory_order_acquire) != 0)  // [lock-turn]
         return static_cast<std::uint32_t>(rank);
     return kNobody;
   }
-  // By the owner, of a rank that is dead.
+  // The owner clears the slot of a rank that is dead.
   void clear(std::uint32_t dead) noexcept {
     slots_[dead].shares.store(0, std::memory_order_relaxed);
   }
@@ -112,7 +113,7 @@ class RankLock {
   }
   // The caller is in, or does not wait any more.
   void yield() noexcept { unclaim(self_); }
-  // Of a claimer that is dead.
+  // The caller takes back the claim of a rank that is dead.
   void unclaim(std::uint32_t rank) noexcept {
     std::uint64_t expected = name(rank);
     words_->next.compare_exchange(expected, 0, std::memory_order_relaxed,

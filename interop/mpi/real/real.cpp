@@ -18,8 +18,8 @@ constexpr const char* kLibraries[] = {"libmpich.so.12", "libmpi.so.12", "libmpi.
                                       "libmpi.so.40"};
 #endif
 
-// In a library that the program has loaded apart, as a plug-in has its MPI. It is loaded already or
-// not at all, and stays as long as the program keeps it. It may be of the other ABI.
+// This looks in a library that the program has loaded apart, as a plug-in has its MPI. It is loaded
+// or not at all, and stays as long as the program keeps it. It may be of the other ABI.
 void* in_libraries(const char* name) noexcept {
   for (const char* library : kLibraries) {
     void* const handle = ::dlopen(library, RTLD_LAZY | RTLD_NOLOAD);

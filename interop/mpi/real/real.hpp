@@ -12,10 +12,11 @@
 
 namespace photon::mpi {
 
-// Of the MPI that is loaded; null: it has no such symbol, or none is loaded yet.
+// This looks a symbol of the loaded MPI up. Null says that it has no such symbol, or that no MPI is
+// loaded yet.
 void* symbol_of(const char* name) noexcept;
-// Of what stands behind this library in the order in which the program looks symbols up: other
-// tools, and MPI at last.
+// This looks one up in what stands behind this library in the order of the program's look-ups:
+// other tools, and MPI at last.
 void* next_symbol(const char* name) noexcept;
 
 struct Real {
@@ -27,8 +28,8 @@ struct Real {
 // Whole when MPI is loaded; the caller has made sure of that.
 const Real& real() noexcept;
 
-// Whether the MPI that is loaded has the ABI that this library was built for. False also where none
-// is loaded.
+// This tells whether the loaded MPI has the ABI that this library was built for. It is false where
+// no MPI is loaded.
 bool is_our_abi() noexcept;
 
 }  // namespace photon::mpi

@@ -1,4 +1,4 @@
-// What this library knows of a datatype: where its bytes lie, and of what basic type they are.
+// This library knows of a datatype where its bytes lie, and of what basic type they are.
 //
 // The layout of a predefined type stands in a table. That of another is worked out when it is first
 // asked for, and kept on a keyval of the type, whose deletion takes it along.
@@ -34,7 +34,7 @@ class Types {
   const char* refusal(MPI_Datatype type) noexcept;
   // It is one of MPI's own, of Fortran's by precision and range as well.
   bool is_predefined(MPI_Datatype type) const noexcept;
-  // Of derived types that have not been freed.
+  // It counts those of derived types that have not been freed.
   std::size_t layouts_count() const noexcept;
 
  private:

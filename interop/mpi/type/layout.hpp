@@ -1,4 +1,4 @@
-// Where the bytes of a datatype lie, and of what basic type they are.
+// A layout says where the bytes of a datatype lie, and of what basic type they are.
 //
 // Data alone is counted in `size_bytes` and stands in `runs`; the holes of a pair are no data. An
 // element of a pair, as accumulates see it, is C's struct: `element_extent` bytes from the offset

@@ -12,7 +12,7 @@ namespace photon::mpi {
 
 namespace {
 
-// What a name says. The size is asked for, since it is the platform's for most.
+// This is what a name says. The size is asked for, since it is the platform's for most.
 enum class Kind {
   integer,
   natural,  // integers without sign
@@ -64,7 +64,7 @@ Basic of_natural(std::size_t size) noexcept {
   }
 }
 
-// Of one run. Fortran's REAL(16) is not C's long double, though it has its size.
+// Such a type has one run. Fortran's REAL(16) is not C's long double, though it has its size.
 Basic basic_of(Kind kind, std::size_t size) noexcept {
   switch (kind) {
     case Kind::integer: return of_integer(size);

@@ -36,11 +36,11 @@ class Cursor {
     if (layout.is_contiguous) bytes_ = elements.bytes();
   }
 
-  // Of the next byte, from the address of the buffer on.
+  // The next byte lies there, counted from the address of the buffer on.
   std::int64_t offset() const noexcept { return offset_; }
   // So many lie there one behind the other; 0 at the end.
   std::size_t bytes() const noexcept { return bytes_; }
-  // At most bytes().
+  // The cursor moves on by at most bytes().
   void advance(std::size_t bytes) noexcept {
     offset_ += static_cast<std::int64_t>(bytes);
     bytes_ -= bytes;

@@ -25,7 +25,7 @@ using Lock = RankLock<Policy>;
 using Doorbell = sync::SharedDoorbell<Policy>;
 using SharedCount = sync::SharedCount<Policy>;
 
-// Between the owner of the block and one other member.
+// These words stand between the owner of the block and one other member.
 struct Pair {
   SharedCount posts;      // of that member, to the owner as an origin
   SharedCount completes;  // of that member as an origin, to the owner as a target

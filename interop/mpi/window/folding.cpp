@@ -110,7 +110,7 @@ class Folder {
   bool is_fine_;
 };
 
-// Whether elements of it lie one behind the other in memory as C has them.
+// This tells whether its elements lie one behind the other in memory as C has them.
 bool is_array(const Elements& elements) noexcept {
   const Layout& layout = *elements.layout;
   return layout.first == 0 &&
@@ -120,7 +120,7 @@ bool is_array(const Elements& elements) noexcept {
             layout.extent == static_cast<std::int64_t>(layout.element_extent))));
 }
 
-// Where results go: to the caller's buffer if it is an array, else into memory that is dealt out to
+// Results go to the caller's buffer if it is an array, else into memory that is dealt out to
 // the buffer at the end.
 class Results {
  public:
@@ -142,7 +142,7 @@ class Results {
     next_ = own_.get();
     return next_ == nullptr ? kNoMemory : Outcome{};
   }
-  // For the next elements. Null: nobody wants them.
+  // The next elements go there. Null says that nobody wants them.
   void* take(std::size_t count) noexcept {
     if (next_ == nullptr) return nullptr;
     std::byte* const here = next_;

@@ -72,7 +72,7 @@ std::string memory_of_host() {
   return std::to_string(std::min(pages * 4096, kMost));
 }
 
-// What the environment says goes before what this library would choose.
+// A setting of the environment goes before what this library would choose.
 void choose(std::vector<ph_option>& options, const ph_option& own, const char* variable) {
   if (std::getenv(variable) == nullptr) options.push_back(own);
 }

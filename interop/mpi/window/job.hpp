@@ -27,7 +27,7 @@ namespace photon::mpi {
 
 class Job {
  public:
-  // Null where it has not begun, or could not.
+  // This is null where the job has not begun, or could not begin.
   static Job* current() noexcept;
   static void begin() noexcept;
   static void end() noexcept;

@@ -193,7 +193,7 @@ bool Making::prepare() noexcept {
   }
 }
 
-// What the library has said last.
+// The words are those of the library's last error.
 bool Making::say_error() noexcept {
   ph_error error{};
   ph_last_error(job_.context(), &error);

@@ -10,7 +10,7 @@
 
 namespace photon::mpi {
 
-// What a member says of itself.
+// A member says this of itself.
 struct Card {
   std::uint32_t unit = 1;
   ph_rank rank = 0;

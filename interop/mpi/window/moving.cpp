@@ -16,8 +16,9 @@ void move(void* to, const void* from, std::size_t bytes) noexcept {
     std::memmove(to, from, bytes);
 }
 
-// What an operation moves, on both sides. The origin's elements are found apart only where they are
-// others: a copy of the target's, which were written just before, would have to wait for that.
+// This is what an operation moves, on both sides. The origin's elements are found apart only where
+// they are others: a copy of the target's, which were written just before, would have to wait for
+// that.
 struct Move {
   Area area;
   Elements other{};

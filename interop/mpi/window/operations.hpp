@@ -19,7 +19,7 @@ struct Buffer {
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
-// In the memory of a member, from a displacement in its units on.
+// This is a place in the memory of a member, from a displacement in its units on.
 struct Spot {
   int rank = 0;
   std::int64_t displacement = 0;

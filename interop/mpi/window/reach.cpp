@@ -47,7 +47,7 @@ Outcome find(Window& window, const Spot& spot, Area& area) noexcept {
 
 namespace {
 
-// What the library has under way makes room as it is served.
+// Operations that are under way make room as the library is served.
 template <class Post>
 bool finish(Job& job, Post post) noexcept {
   ph_request request = PH_REQUEST_NONE;

@@ -1,4 +1,4 @@
-// What the operations share: where a spot is, and how bytes of a target that this process cannot
+// The operations share this: where a spot is, and how bytes of a target that this process cannot
 // reach itself are read and written.
 // Owner: the stack of one operation. Threads: that one.
 #pragma once

@@ -31,7 +31,8 @@
 
 namespace photon::mpi {
 
-// Null words: all went well. The words name what is wrong, for MPI_Error_string().
+// A call ends so. Null words say that all went well; others name what is wrong, for
+// MPI_Error_string().
 struct Outcome {
   int error_class = MPI_SUCCESS;
   const char* words = nullptr;
@@ -82,8 +83,8 @@ class Window {
   Target& target(std::uint32_t member) noexcept { return *targets_[member]; }
   Board& board() noexcept { return *targets_[own_]->board; }
 
-  // For an operation on a target: may it be done now? In an epoch of all it takes the lock first.
-  // The caller has the target's guard.
+  // This tells whether an operation on a target may be done now. In an epoch of all it takes the
+  // lock first. The caller has the target's guard.
   Outcome admit(Target& target) noexcept {
     return target.access != Access::closed ? Outcome{} : admit_slowly(target);
   }

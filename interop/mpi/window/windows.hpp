@@ -26,7 +26,7 @@
 
 namespace photon::mpi {
 
-// What the program asks for.
+// The program asks for this.
 struct Wish {
   void* base = nullptr;  // of MPI_Win_create
   std::uint64_t size_bytes = 0;
