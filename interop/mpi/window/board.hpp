@@ -47,6 +47,13 @@ class Board {
         members_(members),
         self_(self) {}
 
+  // The same block, as that member looks at it: for who acts in its name.
+  Board seen_by(std::uint32_t member) const noexcept {
+    Board other = *this;
+    other.self_ = member;
+    return other;
+  }
+
   Lock window_lock() const noexcept { return {head_->window, {slots_, members_}, self_}; }
   Lock sum_lock() const noexcept { return {head_->sum, {slots_ + members_, members_}, self_}; }
   Doorbell& doorbell() const noexcept { return head_->doorbell; }

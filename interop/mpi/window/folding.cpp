@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 
 #include "interop/mpi/fold/fold.hpp"
 #include "interop/mpi/window/operations.hpp"
@@ -14,7 +15,6 @@ namespace photon::mpi {
 
 namespace {
 
-constexpr std::size_t kBulkBytes = 8 << 10;
 constexpr std::size_t kPieceBytes = 64 << 10;  // of copied memory that is computed at a time
 
 constexpr Outcome kNoMemory{MPI_ERR_NO_MEM, "no memory for the result of an accumulate"};
@@ -133,7 +133,9 @@ class Results {
     if (elements_.bytes() != area.elements.bytes() ||
         elements_.layout->basic != area.elements.layout->basic)
       return kUneven;
-    if (is_array(elements_)) {
+    // What is received as a whole has something in the holes of pairs, which are not ours to write.
+    const bool has_holes = elements_.layout->element_bytes != elements_.layout->element_extent;
+    if (is_array(elements_) && !(has_holes && area.target->way == Way::served)) {
       next_ = static_cast<std::byte*>(result->memory);
       return {};
     }
@@ -148,6 +150,12 @@ class Results {
     std::byte* const here = next_;
     next_ += count * elements_.layout->element_extent;
     return here;
+  }
+  // All of them, an array.
+  std::span<std::byte> whole() noexcept {
+    if (next_ == nullptr) return {};
+    const Layout& layout = *elements_.layout;
+    return {next_, elements_.bytes() / layout.element_bytes * layout.element_extent};
   }
   void end() noexcept {
     if (own_ == nullptr) return;
@@ -202,6 +210,11 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
   const TargetGuard guard(window.job(), target);
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
   if (area.elements.bytes() == 0) return {};
+  if (target.base == nullptr && target.way == Way::served) {
+    const Outcome outcome = fold_served(window, {origin.memory, own, &area, kind, results.whole()});
+    if (outcome.is_good()) results.end();
+    return outcome;
+  }
   Walked walked = Walked::whole;
   {
     const Turn turn(window, area, kind.basic);
@@ -227,6 +240,8 @@ Outcome compare_and_swap(Window& window, const void* origin, const void* compare
   Target& target = *area.target;
   const TargetGuard guard(window.job(), target);
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
+  if (target.base == nullptr && target.way == Way::served)
+    return swap_served(window, area, {origin, compare, result});
   const Turn turn(window, area, basic);
   if (target.base != nullptr) {
     std::byte* const memory = target.base + area.offset;

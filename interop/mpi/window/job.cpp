@@ -164,6 +164,7 @@ void Job::count_neighbours() {
 
 Job::~Job() {
   // Memory that the program has not freed stays usable, as MPI's own does, until the process ends.
+  server_.reset();
   if (context_ != nullptr && memory_.empty()) {
     ph_finalize(context_);
     ph_context_destroy(context_);
@@ -171,7 +172,27 @@ Job::~Job() {
   if (comm_ != MPI_COMM_NULL) real().Comm_free(&comm_);
 }
 
+bool Job::has_ended(ph_rank rank) noexcept {
+  const ph_status status = ph_contact(context_, rank);
+  if (status == PH_ERR_PEER || status == PH_ERR_DEPARTED) return true;
+  ph_contact_state state = PH_PEER_UNKNOWN;
+  if (ph_peer_state(context_, rank, &state) != PH_OK) return false;
+  return state == PH_PEER_DEAD || state == PH_PEER_DEPARTED;
+}
+
+Server* Job::server() noexcept {
+  if (server_ != nullptr) return server_.get();
+  try {
+    ph_error why{};
+    server_ = Server::open(*this, why);
+    if (server_ == nullptr) say("no window that needs a thread can be served: %s", why.text);
+  } catch (const std::bad_alloc&) {
+  }
+  return server_.get();
+}
+
 void Job::serve() noexcept {
+  if (server_ != nullptr) static_cast<void>(ph_am_poll(server_->lane(), 0));
   static_cast<void>(ph_probe_u64(context_, PH_ANY_RANK, PH_EITHER));
   int flag = 0;
   real().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE);

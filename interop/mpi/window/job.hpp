@@ -14,6 +14,7 @@
 #include <photon/context.h>
 #include <photon/memory.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -22,6 +23,7 @@
 
 #include "interop/mpi/real/real.hpp"
 #include "interop/mpi/type/datatype.hpp"
+#include "interop/mpi/window/server.hpp"
 
 namespace photon::mpi {
 
@@ -47,9 +49,18 @@ class Job {
   bool is_crowded() const noexcept { return is_crowded_; }
   Types& types() noexcept { return types_; }
 
-  // One turn of both engines: what came for this rank is dealt with. `with_mpi` is for a thread
-  // that is inside a call of MPI's.
+  // One turn of both engines: what came for this rank is dealt with. For threads of the program.
   void serve() noexcept;
+  // Whether that rank is dead or has left. A rank is not told of the end of one that it never met,
+  // so contact is made first. Any thread, ours as well.
+  bool has_ended(ph_rank rank) noexcept;
+
+  // The one that serves this rank's memory to those who cannot reach it by themselves, and asks
+  // others; it begins when it is first asked for. Null: it cannot be had.
+  Server* server() noexcept;
+  // A number for a window that its members have agreed on, given the largest proposal.
+  std::uint64_t proposal() const noexcept { return last_window_ + 1; }
+  void note_window(std::uint64_t number) noexcept { last_window_ = std::max(last_window_, number); }
 
   // Memory that peers on this host map. Null: there is none.
   void* allocate(std::size_t bytes) noexcept;
@@ -72,6 +83,8 @@ class Job {
   bool is_crowded_ = false;
   bool is_talkative_ = false;
   bool is_refused_ = false;
+  std::uint64_t last_window_ = 0;
+  std::unique_ptr<Server> server_;
   Types types_;
   std::mutex memory_lock_;
   std::map<std::uintptr_t, ph_region> memory_;  // by where it ends

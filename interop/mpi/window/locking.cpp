@@ -82,6 +82,13 @@ void Window::unshare_lock(Lock lock, Target& target) noexcept {
   target.board->doorbell().ring();
 }
 
+void Window::give_sum_back(Lock lock, bool is_shared) noexcept {
+  if (is_shared)
+    unshare_lock(lock, *targets_[own_]);
+  else
+    leave_lock(lock, *targets_[own_]);
+}
+
 void Window::warn_of(const Target& target, std::uint32_t dead) const noexcept {
   std::fprintf(stderr,
                "photon: rank %u of MPI: rank %u has ended while it had a lock of rank %u's window; "

@@ -96,15 +96,13 @@ bool Making::provide_memory() {
   return true;
 }
 
-bool Making::map(ph_rank rank, const ph_region& region, void*& local) {
+// PH_ERR_NOT_FOUND: its host is another.
+ph_status Making::map(ph_rank rank, const ph_region& region, void*& local) {
   for (;;) {
     const ph_status status = ph_map(job_.context(), rank, &region, &local);
-    if (status == PH_OK) {
-      holding_->mapped.push_back(local);
-      return true;
-    }
-    if (status != PH_AGAIN) return false;
-    if (ph_contact(job_.context(), rank) != PH_OK) return false;
+    if (status == PH_OK) holding_->mapped.push_back(local);
+    if (status != PH_AGAIN) return status;
+    if (const ph_status met = ph_contact(job_.context(), rank); met != PH_OK) return met;
     job_.serve();
   }
 }
@@ -113,6 +111,33 @@ bool Making::map(ph_rank rank, const ph_region& region, void*& local) {
 bool Making::is_copied(const Target& target) noexcept {
   std::byte first{};
   return target.size_bytes == 0 || read_copied(job_, target, 0, &first, 1);
+}
+
+// That member's thread takes part in what is done to it.
+bool Making::be_asked(Target& target) noexcept {
+  target.way = Way::served;
+  asks_ = true;
+  return true;
+}
+
+// Where one member has to ask another, all have their servers. False: not all can.
+bool Making::be_served() noexcept {
+  if (agree(!asks_)) return true;
+  Server* const server = job_.server();
+  if (!agree(server != nullptr)) return false;
+  std::uint64_t number = job_.proposal();
+  std::uint64_t largest = 0;
+  if (!agree(real().Allreduce(&number, &largest, 1, MPI_UINT64_T, MPI_MAX, comm_) == MPI_SUCCESS))
+    return false;
+  job_.note_window(largest);
+  bool is_entered = false;
+  try {
+    server->enter(largest, *holding_->window);
+    is_entered = true;
+    holding_->window->be_served(*server, largest);
+  } catch (const std::bad_alloc&) {
+  }
+  return agree(is_entered);
 }
 
 bool Making::reach(std::uint32_t member) {
@@ -128,7 +153,9 @@ bool Making::reach(std::uint32_t member) {
   // can map.
   const bool is_one = card.memory.key == card.block.key;
   void* block = nullptr;
-  if (!map(card.rank, is_one ? card.memory : card.block, block)) return false;
+  const ph_status mapped = map(card.rank, is_one ? card.memory : card.block, block);
+  if (mapped == PH_ERR_NOT_FOUND) return be_asked(target);
+  if (mapped != PH_OK) return false;
   auto* const memory = static_cast<std::byte*>(block);
   if (is_one) block = memory + (card.block.address - card.memory.address);
   target.board.emplace(block, static_cast<std::uint32_t>(size_), static_cast<std::uint32_t>(own_));
@@ -136,10 +163,10 @@ bool Making::reach(std::uint32_t member) {
     target.base = static_cast<std::byte*>(base_);
     return true;
   }
-  if (card.way == Way::copied) return is_copied(target);
+  if (card.way == Way::copied) return is_copied(target) || be_asked(target);
   if (card.size_bytes == 0) return true;
   void* window = memory;
-  if (!is_one && !map(card.rank, card.memory, window)) return false;
+  if (!is_one && map(card.rank, card.memory, window) != PH_OK) return false;
   target.base = static_cast<std::byte*>(window) + (card.base - card.memory.address);
   return true;
 }
@@ -153,8 +180,8 @@ std::unique_ptr<Holding> Making::run() noexcept {
     return nullptr;
   bool can = true;
   for (std::uint32_t i = 0; can && i < cards_.size(); ++i) can = reach(i);
-  if (!can) say("it cannot reach the memory of a member: another host, or no copies by the kernel");
-  if (!agree(can)) return nullptr;
+  if (!can) say("it cannot reach the memory of a member");
+  if (!agree(can) || !be_served()) return nullptr;
   if (!make_real()) return nullptr;
   holding_->base = base_;
   holding_->size_bytes = static_cast<MPI_Aint>(wish_.size_bytes);

@@ -47,7 +47,9 @@ class Making {
   bool provide();
   bool provide_memory();
   bool reach(std::uint32_t member);
-  bool map(ph_rank rank, const ph_region& region, void*& local);
+  ph_status map(ph_rank rank, const ph_region& region, void*& local);
+  bool be_asked(Target& target) noexcept;
+  bool be_served() noexcept;
   bool is_copied(const Target& target) noexcept;
 
   Job& job_;
@@ -59,6 +61,7 @@ class Making {
   Card card_;
   std::vector<Card> cards_;
   void* base_ = nullptr;
+  bool asks_ = false;  // this rank cannot reach all by itself
 };
 
 }  // namespace photon::mpi

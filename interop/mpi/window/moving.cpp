@@ -57,7 +57,9 @@ Outcome put(Window& window, const Buffer& origin, const Spot& spot) noexcept {
   const Walked walked =
       walk(origin.memory, *all.own, area.elements,
            [&](const std::byte* from, std::int64_t to, std::size_t bytes) {
-             return write_copied(window.job(), target, area.offset + to, from, bytes);
+             return target.way == Way::served
+                        ? write_served(window, target, area.offset + to, {from, bytes})
+                        : write_copied(window.job(), target, area.offset + to, from, bytes);
            });
   return walked == Walked::whole ? Outcome{} : kNoWay;
 }
@@ -76,6 +78,14 @@ Outcome get(Window& window, const Buffer& origin, const Spot& spot) noexcept {
         origin.memory, *all.own, area.elements,
         [&](std::byte* to, std::int64_t from, std::size_t bytes) { move(to, base + from, bytes); });
     return {};
+  }
+  if (target.way == Way::served) {
+    Reads reads(window);
+    walk(origin.memory, *all.own, area.elements,
+         [&](std::byte* to, std::int64_t from, std::size_t bytes) {
+           return reads.add(target, area.offset + from, {to, bytes});
+         });
+    return reads.end() ? Outcome{} : kNoWay;
   }
   const Walked walked =
       walk(origin.memory, *all.own, area.elements,

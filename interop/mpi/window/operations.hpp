@@ -12,6 +12,9 @@
 
 namespace photon::mpi {
 
+// Accumulates of so many bytes, or more, are done by plain loops, alone.
+inline constexpr std::size_t kBulkBytes = 8 << 10;
+
 // Memory of the caller: so many elements of a type.
 struct Buffer {
   void* memory = nullptr;

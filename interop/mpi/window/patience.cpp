@@ -45,17 +45,8 @@ bool Patience::pause(ph_rank whom) noexcept {
   return true;
 }
 
-// A rank is not told of the end of one that it never met.
 bool Patience::is_there(ph_rank whom) noexcept {
-  if (whom == PH_ANY_RANK || whom == job_.rank()) return true;
-  if (met_ != whom) {
-    const ph_status status = ph_contact(job_.context(), whom);
-    if (status == PH_ERR_PEER || status == PH_ERR_DEPARTED) return false;
-    met_ = whom;
-  }
-  ph_contact_state state = PH_PEER_UNKNOWN;
-  if (ph_peer_state(job_.context(), whom, &state) != PH_OK) return true;
-  return state != PH_PEER_DEAD && state != PH_PEER_DEPARTED;
+  return whom == PH_ANY_RANK || whom == job_.rank() || !job_.has_ended(whom);
 }
 
 }  // namespace photon::mpi

@@ -43,7 +43,6 @@ class Patience {
   std::uint32_t looks_ = 0;
   std::uint32_t sleeps_ = 0;
   std::int64_t since_ns_ = 0;
-  ph_rank met_ = PH_ANY_RANK;  // contact was made with that one
 };
 
 }  // namespace photon::mpi

@@ -1,6 +1,7 @@
 #include "interop/mpi/window/window.hpp"
 
 #include <bit>
+#include <new>
 
 namespace photon::mpi {
 
@@ -25,8 +26,7 @@ Outcome Window::admit_slowly(Target& target) noexcept {
     return {};
   }
   if (!is_all_.get()) return wrong("an operation outside an epoch towards its target");
-  take(target, is_all_unchecked_ ? Access::unchecked : Access::shared);
-  return {};
+  return take(target, is_all_unchecked_ ? Access::unchecked : Access::shared);
 }
 
 // No epoch of this rank is open that would have to end first.
@@ -40,7 +40,8 @@ Outcome Window::fence(int asserts) noexcept {
   if (is_posted_) return wrong("a fence between MPI_Win_post and MPI_Win_wait");
   constexpr int kNothing = MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
   fence_.set((asserts & MPI_MODE_NOSUCCEED) != 0 ? Fence::none : Fence::maybe);
-  return (asserts & kNothing) == kNothing ? Outcome{} : barrier();
+  if ((asserts & kNothing) == kNothing) return {};
+  return settle_all() ? barrier() : lost();
 }
 
 // Dissemination: in round k each member tells the one that is 2^k behind it. Whoever has heard in
@@ -50,9 +51,7 @@ Outcome Window::barrier() noexcept {
   for (std::uint32_t k = 0; (std::uint64_t{1} << k) < size(); ++k) {
     const std::uint32_t step = 1U << k;
     const std::uint32_t to = (own_ + step) % size();
-    Board& theirs = *targets_[to]->board;
-    theirs.round(k).count_to(number);
-    theirs.doorbell().ring();
+    if (!tell(*targets_[to], Ask::round, k, number)) return lost();
     if (!await(board().round(k), number, (own_ + size() - step) % size())) return lost();
   }
   return {};
@@ -74,7 +73,10 @@ Outcome Window::lock(int type, int member, int asserts) noexcept {
   if (target.access != Access::closed) return wrong("a second lock of one target");
   fence_.set(Fence::none);
   const Access access = type == MPI_LOCK_EXCLUSIVE ? Access::exclusive : Access::shared;
-  take(target, (asserts & MPI_MODE_NOCHECK) != 0 ? Access::unchecked : access);
+  if (const Outcome outcome =
+          take(target, (asserts & MPI_MODE_NOCHECK) != 0 ? Access::unchecked : access);
+      !outcome.is_good())
+    return outcome;
   job_.is_multiple() ? locked_.add() : locked_.add_alone();
   return {};
 }
@@ -107,15 +109,30 @@ Outcome Window::unlock_all() noexcept {
   return {};
 }
 
-void Window::take(Target& target, Access access) noexcept {
-  if (access == Access::exclusive) own_lock(target.board->window_lock(), target);
-  if (access == Access::shared) share_lock(target.board->window_lock(), target);
+Outcome Window::take(Target& target, Access access) noexcept {
+  if (!target.board.has_value()) {
+    Request request;
+    request.ask = Ask::lock;
+    request.value = access == Access::exclusive ? 1 : 0;
+    if (access != Access::unchecked && !ask(target, request, {}, {})) return lost();
+  } else {
+    if (access == Access::exclusive) own_lock(target.board->window_lock(), target);
+    if (access == Access::shared) share_lock(target.board->window_lock(), target);
+  }
   target.access = access;
+  return {};
 }
 
+// What was done in the epoch is there before the lock is given back.
 void Window::give_back(Target& target) noexcept {
-  if (target.access == Access::exclusive) leave_lock(target.board->window_lock(), target);
-  if (target.access == Access::shared) unshare_lock(target.board->window_lock(), target);
+  const bool is_there = settle(target);
+  const bool is_exclusive = target.access == Access::exclusive;
+  if (target.board.has_value()) {
+    if (is_exclusive) leave_lock(target.board->window_lock(), target);
+    if (target.access == Access::shared) unshare_lock(target.board->window_lock(), target);
+  } else if (is_there && target.access != Access::unchecked) {
+    tell(target, Ask::unlock, 0, is_exclusive ? 1 : 0);
+  }
   target.access = Access::closed;
 }
 
@@ -124,7 +141,10 @@ void Window::give_back(Target& target) noexcept {
 Outcome Window::flush(int member) noexcept {
   const Outcome outcome = check_passive(member);
   Policy::full_fence();
-  return outcome;
+  if (!outcome.is_good() || server_ == nullptr) return outcome;
+  Target& target = *targets_[static_cast<std::uint32_t>(member)];
+  const TargetGuard guard(job_, target);
+  return settle(target) ? Outcome{} : lost();
 }
 
 Outcome Window::check_passive(int member) noexcept {
@@ -137,7 +157,7 @@ Outcome Window::check_passive(int member) noexcept {
 
 Outcome Window::flush_all() noexcept {
   Policy::full_fence();
-  if (is_all_.get() || locked_.get() != 0) return {};
+  if (is_all_.get() || locked_.get() != 0) return settle_all() ? Outcome{} : lost();
   return wrong("a flush outside an epoch of locks");
 }
 
@@ -153,10 +173,8 @@ Outcome Window::post(const std::vector<std::uint32_t>& origins) noexcept {
   }
   fence_.set(Fence::none);
   for (const std::uint32_t origin : origins) {
-    Board& theirs = *targets_[origin]->board;
-    SharedCount& posts = theirs.pair(own_).posts;
-    posts.count_to(posts.get() + 1);
-    theirs.doorbell().ring();
+    Target& target = *targets_[origin];
+    if (!tell(target, Ask::post, 0, ++target.posts_sent)) return lost();
   }
   is_posted_ = true;
   return {};
@@ -185,15 +203,15 @@ Outcome Window::start(const std::vector<std::uint32_t>& targets) noexcept {
 
 Outcome Window::complete() noexcept {
   if (!is_started_) return wrong("MPI_Win_complete without MPI_Win_start");
+  Outcome outcome;
   for (const std::uint32_t member : started_) {
     Target& target = *targets_[member];
     target.access = Access::closed;
-    SharedCount& completes = target.board->pair(own_).completes;
-    completes.count_to(completes.get() + 1);
-    target.board->doorbell().ring();
+    if (!settle(target) || !tell(target, Ask::complete, 0, ++target.completes_sent))
+      outcome = lost();
   }
   is_started_ = false;
-  return {};
+  return outcome;
 }
 
 Outcome Window::wait() noexcept {

@@ -21,11 +21,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "interop/mpi/window/board.hpp"
 #include "interop/mpi/window/job.hpp"
 #include "interop/mpi/window/patience.hpp"
+#include "interop/mpi/window/server.hpp"
 #include "sync/hint.hpp"
 #include "sync/shared_count.hpp"
 
@@ -39,7 +41,7 @@ struct Outcome {
   bool is_good() const noexcept { return error_class == MPI_SUCCESS; }
 };
 
-enum class Way : std::uint8_t { mapped, copied };
+enum class Way : std::uint8_t { mapped, copied, served };
 enum class Access : std::uint8_t { closed, shared, exclusive, unchecked, granted };
 
 struct Target {
@@ -49,8 +51,14 @@ struct Target {
   Access access = Access::closed;
   Way way = Way::mapped;
   ph_rank rank = 0;
-  std::optional<Board> board;
-  ph_region region{};  // of its memory, where the way is copied
+  std::optional<Board> board;  // none: its host is another
+  ph_region region{};          // of its memory, where this process cannot reach it by itself
+  // What was sent to it, where the way is served, and may not be done yet.
+  bool has_puts = false;
+  bool has_sums = false;
+  // Posts and completes that this rank has sent to it, and taken from it.
+  std::uint64_t posts_sent = 0;
+  std::uint64_t completes_sent = 0;
   std::uint64_t posts_taken = 0;
   std::uint64_t completes_taken = 0;
   std::mutex mutex;
@@ -83,8 +91,27 @@ class Window {
   Target& target(std::uint32_t member) noexcept { return *targets_[member]; }
   Board& board() noexcept { return *targets_[own_]->board; }
 
-  // This tells whether an operation on a target may be done now. In an epoch of all it takes the
-  // lock first. The caller has the target's guard.
+  // For members that cannot reach each other by themselves. Requests to them name the window by its
+  // number, which is the same at all members.
+  void be_served(Server& server, std::uint64_t number) noexcept {
+    server_ = &server;
+    number_ = number;
+  }
+  Server* server() const noexcept { return server_; }
+  std::uint64_t number() const noexcept { return number_; }
+  // Fills the request's names in, and sends it to the target.
+  bool ask(Target& target, Request& request, std::span<const ph_const_block> payload,
+           std::span<std::byte> into) noexcept;
+  bool tell(Target& target, Request& request, std::span<const ph_const_block> payload) noexcept {
+    request.window = number_;
+    request.member = own_;
+    return server_->tell(target.rank, request, payload);
+  }
+  // All that went to a target is done there. False: it has ended.
+  bool settle(Target& target) noexcept;
+
+  // For an operation on a target: may it be done now? In an epoch of all it takes the lock first.
+  // The caller has the target's guard.
   Outcome admit(Target& target) noexcept {
     return target.access != Access::closed ? Outcome{} : admit_slowly(target);
   }
@@ -113,13 +140,19 @@ class Window {
   void share_lock(Lock lock, Target& target) noexcept;
   void leave_lock(Lock lock, Target& target) noexcept;
   void unshare_lock(Lock lock, Target& target) noexcept;
+  // By the thread that serves, of this rank's own block.
+  void give_sum_back(Lock lock, bool is_shared) noexcept;
+  void warn_of(std::uint32_t dead) const noexcept { warn_of(*targets_[own_], dead); }
 
  private:
   enum class Fence : std::uint8_t { none, maybe, used };
 
   Outcome admit_slowly(Target& target) noexcept;
-  void take(Target& target, Access access) noexcept;
+  Outcome take(Target& target, Access access) noexcept;
   void give_back(Target& target) noexcept;
+  bool settle_all() noexcept;
+  // A word of another member's block, by itself or by a message.
+  bool tell(Target& target, Ask ask, std::uint32_t which, std::uint64_t value) noexcept;
   void await_sharers(Lock& lock, Target& target) noexcept;
   void warn_of(const Target& target, std::uint32_t dead) const noexcept;
   Outcome barrier() noexcept;
@@ -128,6 +161,8 @@ class Window {
 
   Job& job_;
   std::uint32_t own_;
+  Server* server_ = nullptr;  // null: all members reach each other by themselves
+  std::uint64_t number_ = 0;
   std::vector<std::unique_ptr<Target>> targets_;
   sync::Hint<Policy, Fence> fence_;
   sync::Hint<Policy, bool> is_all_;

@@ -28,6 +28,7 @@ Known& known() noexcept {
 }  // namespace
 
 Holding::~Holding() {
+  if (window != nullptr && window->server() != nullptr) window->server()->leave(window->number());
   window.reset();
   for (void* const one : mapped) ph_unmap(job.context(), one);
   if (key != 0) ph_revoke(job.context(), key);

@@ -1,0 +1,283 @@
+#include "interop/mpi/window/server.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "interop/mpi/window/job.hpp"
+#include "interop/mpi/window/window.hpp"
+
+namespace photon::mpi {
+
+namespace {
+
+constexpr std::uint32_t kLane = 1;
+constexpr std::uint32_t kRequest = 1;
+constexpr std::uint32_t kAnswer = 2;
+constexpr std::int64_t kLookUs =
+    1000;  // while a lock waits, or whoever may have died is waited for
+constexpr unsigned kSpins = 200;
+constexpr std::chrono::microseconds kNap{200};
+
+std::uint64_t setting_of(ph_context* context, const char* name) noexcept {
+  ph_setting setting{};
+  setting.size = sizeof setting;
+  for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
+    if (std::strcmp(setting.name, name) == 0) return std::strtoull(setting.value, nullptr, 10);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Server> Server::open(Job& job, ph_error& why) {
+  std::unique_ptr<Server> server(new Server(job));
+  if (!server->begin(why)) return nullptr;
+  return server;
+}
+
+bool Server::begin(ph_error& why) {
+  if (ph_lane_open(job_.context(), kLane, &lane_) != PH_OK ||
+      ph_am_register(lane_, kRequest, on_request, this) != PH_OK ||
+      ph_am_register(lane_, kAnswer, on_answer, this) != PH_OK) {
+    ph_last_error(job_.context(), &why);
+    return false;
+  }
+  carried_bytes_ = setting_of(job_.context(), "am_carried_max");
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    why.status = PH_ERR_SYSTEM;
+    std::strncpy(why.text, "no thread can be started", sizeof why.text - 1);
+    return false;
+  }
+  return true;
+}
+
+Server::~Server() {
+  if (thread_.joinable()) {
+    {
+      const std::lock_guard guard(mutex_);
+      is_ending_ = true;
+    }
+    ph_wake(lane_);
+    thread_.join();
+  }
+  if (lane_ != nullptr) ph_lane_close(lane_);
+}
+
+void Server::run() noexcept {
+  for (;;) {
+    const bool waits = do_all();
+    take_back_lent();
+    {
+      const std::lock_guard guard(mutex_);
+      if (is_ending_) return;
+    }
+    const bool looks = waits || !lent_.empty();
+    const ph_status status =
+        ph_wait(lane_, {PH_ANY_RANK, PH_EITHER, nullptr}, looks ? kLookUs : PH_FOREVER);
+    while (ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER).kind != 0) {  // errors of what was lost
+    }
+    if (status == PH_OK || status == PH_TIMEOUT) continue;
+    std::unique_lock guard(mutex_);  // nobody is left who could send
+    answered_.wait_for(guard, std::chrono::milliseconds(1));
+  }
+}
+
+void Server::enter(std::uint64_t number, Window& window) {
+  const std::lock_guard guard(mutex_);
+  windows_.emplace(number, &window);
+}
+
+void Server::leave(std::uint64_t number) noexcept {
+  const std::lock_guard guard(mutex_);
+  windows_.erase(number);
+}
+
+Window* Server::find(std::uint64_t number) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto at = windows_.find(number);
+  return at == windows_.end() ? nullptr : at->second;
+}
+
+// ---- what arrives
+
+ph_status Server::on_request(void* user, const ph_am_message* message, ph_am_landing* landing) {
+  auto& server = *static_cast<Server*>(user);
+  Request request;
+  if (message->header_bytes != sizeof request) return PH_ERR_ARGUMENT;
+  std::memcpy(&request, message->header, sizeof request);
+  if (request.ask >= Ask::round) {
+    Window* const window = server.find(request.window);
+    if (window == nullptr || message->payload_bytes != 0) return PH_ERR_ARGUMENT;
+    server.do_count(*window, request);
+    return PH_OK;
+  }
+  try {
+    auto asked = std::make_unique<Asked>();
+    asked->request = request;
+    asked->from = message->source;
+    asked->payload.resize(message->payload_bytes);
+    Asked& queued = *asked;
+    {
+      const std::lock_guard guard(server.mutex_);
+      server.queues_[message->source].push_back(std::move(asked));
+    }
+    if (message->payload_bytes == 0 || message->payload != nullptr) {
+      if (message->payload_bytes != 0)
+        std::memcpy(queued.payload.data(), message->payload, message->payload_bytes);
+      server.arrived(queued, PH_OK);
+      return PH_OK;
+    }
+    queued.server = &server;
+    landing->buffer = queued.payload.data();
+    landing->buffer_bytes = message->payload_bytes;
+    landing->done = on_landed;
+    landing->argument = &queued;
+    return PH_OK;
+  } catch (const std::bad_alloc&) {
+    return PH_ERR_MEMORY;
+  }
+}
+
+ph_status Server::on_landed(void* asked, const ph_am_message* /*message*/, const ph_am_part* part) {
+  auto& queued = *static_cast<Asked*>(asked);
+  if (part->is_last != 0) queued.server->arrived(queued, part->status);
+  return PH_OK;
+}
+
+// The thread goes on with it. What its origin could not send to its end is not done.
+void Server::arrived(Asked& asked, ph_status status) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (status != PH_OK) asked.request.window = 0;
+    asked.is_whole = true;
+  }
+  ph_wake(lane_);
+}
+
+ph_status Server::on_answer(void* user, const ph_am_message* message, ph_am_landing* landing) {
+  auto& server = *static_cast<Server*>(user);
+  Answer answer;
+  if (message->header_bytes != sizeof answer) return PH_ERR_ARGUMENT;
+  std::memcpy(&answer, message->header, sizeof answer);
+  Ticket* ticket = nullptr;
+  {
+    const std::lock_guard guard(server.mutex_);
+    const auto at = server.tickets_.find(answer.ticket);
+    if (at == server.tickets_.end()) return PH_ERR_NOT_FOUND;
+    ticket = at->second;
+  }
+  const auto status = static_cast<ph_status>(answer.status);
+  if (message->payload_bytes != ticket->into.size() && status == PH_OK) return PH_ERR_RANGE;
+  if (message->payload_bytes == 0 || message->payload != nullptr) {
+    if (message->payload_bytes != 0 && status == PH_OK)
+      std::memcpy(ticket->into.data(), message->payload, message->payload_bytes);
+    server.over(*ticket, status);
+    return PH_OK;
+  }
+  landing->buffer = ticket->into.data();
+  landing->buffer_bytes = ticket->into.size();
+  landing->done = on_filled;
+  landing->argument = ticket;
+  return PH_OK;
+}
+
+ph_status Server::on_filled(void* ticket, const ph_am_message* /*message*/,
+                            const ph_am_part* part) {
+  auto& one = *static_cast<Ticket*>(ticket);
+  if (part->is_last != 0) one.server->over(one, part->status);
+  return PH_OK;
+}
+
+void Server::over(Ticket& ticket, ph_status status) noexcept {
+  const std::lock_guard guard(mutex_);
+  ticket.status = status;
+  answered_.notify_all();
+}
+
+// ---- asking
+
+void Server::serve() noexcept { job_.serve(); }
+
+bool Server::is_lost(ph_rank rank) noexcept {
+  ph_contact_state state = PH_PEER_UNKNOWN;
+  if (ph_peer_state(lane_, rank, &state) != PH_OK) return true;
+  return state == PH_PEER_DEAD || state == PH_PEER_DEPARTED;
+}
+
+bool Server::wait(ph_request& request) noexcept {
+  for (;;) {
+    const ph_status status = ph_test(lane_, &request, nullptr);
+    if (status == PH_OK) return true;
+    if (status != PH_AGAIN) return false;
+    serve();
+  }
+}
+
+// A payload that the library does not copy is lent until the target has read it.
+bool Server::tell(ph_rank to, const Request& request,
+                  std::span<const ph_const_block> payload) noexcept {
+  ph_am_args args{};
+  args.size = sizeof args;
+  args.id = kRequest;
+  args.header = &request;
+  args.header_bytes = sizeof request;
+  args.blocks = payload.data();
+  args.blocks_count = payload.size();
+  std::uint64_t bytes = 0;
+  for (const ph_const_block& block : payload) bytes += block.size_bytes;
+  ph_request lent = PH_REQUEST_NONE;
+  if (bytes > carried_bytes_)
+    args.request = &lent;
+  else
+    args.flags = PH_NO_LCE;
+  ph_status status = ph_am_send(lane_, to, &args);
+  while (status == PH_AGAIN) {
+    serve();
+    status = ph_am_send(lane_, to, &args);
+  }
+  return status == PH_OK && wait(lent);
+}
+
+bool Server::ask(ph_rank to, Request request, std::span<const ph_const_block> payload,
+                 std::span<std::byte> into) noexcept {
+  Ticket ticket{this, into};
+  try {
+    const std::lock_guard guard(mutex_);
+    request.ticket = ++last_ticket_;
+    tickets_.emplace(request.ticket, &ticket);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  const bool is_done = tell(to, request, payload) && await(ticket, to);
+  const std::lock_guard guard(mutex_);
+  tickets_.erase(request.ticket);
+  return is_done;
+}
+
+bool Server::await(Ticket& ticket, ph_rank from) noexcept {
+  for (unsigned looks = 0;; ++looks) {
+    {
+      std::unique_lock guard(mutex_);
+      if (looks > kSpins && ticket.status == PH_AGAIN) answered_.wait_for(guard, kNap);
+      if (ticket.status != PH_AGAIN) return ticket.status == PH_OK;
+    }
+    serve();
+    if (looks > kSpins && is_lost(from)) return false;
+  }
+}
+
+bool Server::flush(ph_rank to) noexcept {
+  for (;;) {
+    const ph_status status = ph_flush(lane_, to, kLookUs);
+    if (status == PH_OK) return true;
+    if (status != PH_TIMEOUT && status != PH_AGAIN) return false;
+    serve();
+  }
+}
+
+}  // namespace photon::mpi

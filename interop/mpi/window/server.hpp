@@ -1,0 +1,125 @@
+// Serves origins that cannot reach this rank's memory by themselves, and asks such targets. It has
+// a lane of its own, and a thread that looks after it while the program computes.
+//
+//   a request here:  arrived -- its bytes are there, those before it are done --> done, answered
+//                    a lock: arrived --> waits -- it can be had --> done, answered
+//   a ticket:        asked -- the answer, or the target's end --> over
+//
+// Requests of one origin are done in the order in which it has sent them; locks that wait hold up
+// nobody, since other threads of that origin may go on. The thread waits for no lock: it looks
+// again each millisecond, or when it is poked. It makes no call of MPI's. Owner: the job; it begins
+// with the first window that needs it, at all its members. Threads: ask() and tell() any; the
+// handlers run in whichever thread makes progress on the lane.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "interop/mpi/window/board.hpp"
+#include "interop/mpi/window/request.hpp"
+
+namespace photon::mpi {
+
+class Job;
+class Window;
+
+class Server {
+ public:
+  // Null: there is no lane or no thread to be had; `why` has room for the words.
+  static std::unique_ptr<Server> open(Job& job, ph_error& why);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  ph_context* lane() const noexcept { return lane_; }
+
+  // Requests name windows by these numbers from now on, until leave().
+  void enter(std::uint64_t number, Window& window);
+  void leave(std::uint64_t number) noexcept;
+
+  // Sends a request, and waits for its answer, whose bytes go to `into`. False: the target has
+  // ended, or there is no memory for the message.
+  bool ask(ph_rank to, Request request, std::span<const ph_const_block> payload,
+           std::span<std::byte> into) noexcept;
+  // The same without an answer.
+  bool tell(ph_rank to, const Request& request, std::span<const ph_const_block> payload) noexcept;
+  // All puts to that rank have landed. False: it has ended.
+  bool flush(ph_rank to) noexcept;
+  // Waits for an operation of the lane.
+  bool wait(ph_request& request) noexcept;
+  // One turn of the lane, and of what is served beside it.
+  void serve() noexcept;
+
+ private:
+  // A request that has arrived.
+  struct Asked {
+    Server* server = nullptr;
+    Request request;
+    ph_rank from = 0;
+    std::vector<std::byte> payload;
+    bool is_whole = false;
+    bool has_named = false;  // of a lock: the owner's word is the asker's, and it waits for sharers
+    std::int64_t since_ns = 0;
+  };
+  struct Ticket {
+    Server* server;
+    std::span<std::byte> into;
+    ph_status status = PH_AGAIN;  // until it is answered
+  };
+  // An answer that is lent to the library.
+  struct Lent {
+    ph_request request = PH_REQUEST_NONE;
+    std::vector<std::byte> bytes;
+  };
+
+  explicit Server(Job& job) noexcept : job_(job) {}
+  bool begin(ph_error& why);
+  void run() noexcept;
+  bool is_lost(ph_rank rank) noexcept;
+  bool await(Ticket& ticket, ph_rank from) noexcept;
+
+  static ph_status on_request(void* user, const ph_am_message* message, ph_am_landing* landing);
+  static ph_status on_landed(void* asked, const ph_am_message* message, const ph_am_part* part);
+  static ph_status on_answer(void* user, const ph_am_message* message, ph_am_landing* landing);
+  static ph_status on_filled(void* ticket, const ph_am_message* message, const ph_am_part* part);
+  void arrived(Asked& asked, ph_status status) noexcept;
+  void over(Ticket& ticket, ph_status status) noexcept;
+  Window* find(std::uint64_t number) noexcept;
+
+  // The target's side (serving.cpp).
+  bool do_all() noexcept;  // true: a lock waits
+  bool do_one(Asked& asked) noexcept;
+  bool do_fold(Window& window, Asked& asked) noexcept;
+  bool do_swap(Window& window, Asked& asked) noexcept;
+  bool do_lock(Window& window, Asked& asked) noexcept;
+  void do_count(Window& window, const Request& request) noexcept;
+  void answer(const Asked& asked, ph_status status, std::vector<std::byte>&& bytes) noexcept;
+  void take_back_lent() noexcept;
+  bool take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept;
+
+  Job& job_;
+  ph_context* lane_ = nullptr;
+  std::uint64_t carried_bytes_ = 0;  // payloads up to that are copied when they are sent
+  std::thread thread_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable answered_;
+  bool is_ending_ = false;
+  std::map<std::uint64_t, Window*> windows_;
+  std::map<ph_rank, std::deque<std::unique_ptr<Asked>>> queues_;
+  std::list<std::unique_ptr<Asked>> waiting_;  // locks; of the thread alone, as the next
+  std::list<Lent> lent_;
+  std::map<std::uint64_t, Ticket*> tickets_;
+  std::uint64_t last_ticket_ = 0;
+};
+
+}  // namespace photon::mpi
