@@ -18,7 +18,9 @@ inline Outcome check(Window& window, int rank) noexcept {
 }
 
 // An operation with a request reports, and gives a request that is over.
-inline int finish(MPI_Win win, const Outcome& outcome, MPI_Request* request) noexcept {
+inline int finish(Window& window, int rank, MPI_Win win, Outcome outcome,
+                  MPI_Request* request) noexcept {
+  if (outcome.is_good() && rank != MPI_PROC_NULL) outcome = window.release(rank);
   const int code = report(win, outcome);
   return code == MPI_SUCCESS ? complete_request(request) : code;
 }

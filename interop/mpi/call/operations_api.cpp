@@ -94,7 +94,7 @@ int photon_MPI_Rput(const void* origin, int count, MPI_Datatype type, int rank, 
   Outcome outcome = check(*window, rank);
   if (outcome.is_good() && rank != MPI_PROC_NULL)
     outcome = put(*window, {reader(origin), count, type}, {rank, at, target_count, target_type});
-  return finish(win, outcome, request);
+  return finish(*window, rank, win, outcome, request);
 }
 
 int photon_MPI_Rget(void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
@@ -105,7 +105,7 @@ int photon_MPI_Rget(void* origin, int count, MPI_Datatype type, int rank, MPI_Ai
   Outcome outcome = check(*window, rank);
   if (outcome.is_good() && rank != MPI_PROC_NULL)
     outcome = get(*window, {origin, count, type}, {rank, at, target_count, target_type});
-  return finish(win, outcome, request);
+  return finish(*window, rank, win, outcome, request);
 }
 
 int photon_MPI_Raccumulate(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at,
@@ -119,7 +119,7 @@ int photon_MPI_Raccumulate(const void* origin, int count, MPI_Datatype type, int
   if (outcome.is_good() && rank != MPI_PROC_NULL)
     outcome = accumulate(*window, {reader(origin), count, type}, nullptr,
                          {rank, at, target_count, target_type}, op);
-  return finish(win, outcome, request);
+  return finish(*window, rank, win, outcome, request);
 }
 
 int photon_MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype type, void* result,
@@ -135,7 +135,7 @@ int photon_MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype type,
   if (outcome.is_good() && rank != MPI_PROC_NULL)
     outcome = accumulate(*window, {reader(origin), count, type}, &back,
                          {rank, at, target_count, target_type}, op);
-  return finish(win, outcome, request);
+  return finish(*window, rank, win, outcome, request);
 }
 
 int photon_MPI_Fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,

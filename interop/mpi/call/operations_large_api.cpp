@@ -84,7 +84,7 @@ int photon_MPI_Rput_c(const void* origin, MPI_Count count, MPI_Datatype type, in
   Outcome outcome = check(*window, rank);
   if (outcome.is_good() && rank != MPI_PROC_NULL)
     outcome = put(*window, {reader(origin), count, type}, {rank, at, target_count, target_type});
-  return finish(win, outcome, request);
+  return finish(*window, rank, win, outcome, request);
 }
 
 int photon_MPI_Rget_c(void* origin, MPI_Count count, MPI_Datatype type, int rank, MPI_Aint at,
@@ -96,7 +96,7 @@ int photon_MPI_Rget_c(void* origin, MPI_Count count, MPI_Datatype type, int rank
   Outcome outcome = check(*window, rank);
   if (outcome.is_good() && rank != MPI_PROC_NULL)
     outcome = get(*window, {origin, count, type}, {rank, at, target_count, target_type});
-  return finish(win, outcome, request);
+  return finish(*window, rank, win, outcome, request);
 }
 
 int photon_MPI_Raccumulate_c(const void* origin, MPI_Count count, MPI_Datatype type, int rank,
@@ -110,7 +110,7 @@ int photon_MPI_Raccumulate_c(const void* origin, MPI_Count count, MPI_Datatype t
   if (outcome.is_good() && rank != MPI_PROC_NULL)
     outcome = accumulate(*window, {reader(origin), count, type}, nullptr,
                          {rank, at, target_count, target_type}, op);
-  return finish(win, outcome, request);
+  return finish(*window, rank, win, outcome, request);
 }
 
 int photon_MPI_Rget_accumulate_c(const void* origin, MPI_Count count, MPI_Datatype type,
@@ -127,7 +127,7 @@ int photon_MPI_Rget_accumulate_c(const void* origin, MPI_Count count, MPI_Dataty
   if (outcome.is_good() && rank != MPI_PROC_NULL)
     outcome = accumulate(*window, {reader(origin), count, type}, &back,
                          {rank, at, target_count, target_type}, op);
-  return finish(win, outcome, request);
+  return finish(*window, rank, win, outcome, request);
 }
 
 #endif

@@ -39,7 +39,7 @@ Outcome query(Window& window, int rank, std::uint64_t& size, std::uint64_t& unit
   std::uint32_t member = static_cast<std::uint32_t>(rank);
   if (rank == MPI_PROC_NULL) {  // the first that has memory
     for (member = 0; member < window.size(); ++member)
-      if (window.target(member).size_bytes != 0) break;
+      if (window.target(member).base != nullptr && window.target(member).size_bytes != 0) break;
     if (member == window.size()) {
       size = 0;
       unit = 1;
@@ -49,8 +49,9 @@ Outcome query(Window& window, int rank, std::uint64_t& size, std::uint64_t& unit
   } else if (const Outcome outcome = check_member(window, rank); !outcome.is_good()) {
     return outcome;
   }
+  // This process reaches no memory of another host.
   const Target& target = window.target(member);
-  size = target.size_bytes;
+  size = target.base == nullptr ? 0 : target.size_bytes;
   unit = target.unit;
   *base = target.base;
   return {};

@@ -1,5 +1,6 @@
 // What goes to members that this process cannot reach by itself: by the server's lane.
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "interop/mpi/fold/fold.hpp"
@@ -8,6 +9,12 @@
 #include "interop/mpi/window/window.hpp"
 
 namespace photon::mpi {
+
+namespace {
+
+constexpr Outcome kLost{MPI_ERR_OTHER, "a target has ended, and this call waits for it"};
+
+}  // namespace
 
 bool Window::tell(Target& target, Ask ask, std::uint32_t which, std::uint64_t value) noexcept {
   if (target.board.has_value()) {
@@ -45,13 +52,43 @@ bool Window::settle(Target& target) noexcept {
   return true;
 }
 
+Outcome Window::release(int member) noexcept {
+  Target& target = *targets_[static_cast<std::uint32_t>(member)];
+  if (server_ == nullptr || target.base != nullptr) return {};
+  const TargetGuard guard(job_, target);
+  if (target.has_puts && !server_->flush(target.rank)) return kLost;
+  target.has_puts = false;
+  return {};
+}
+
+// Where other threads may wait for the same targets, one after the other; else all at once.
 bool Window::settle_all() noexcept {
-  bool is_there = true;
   if (server_ == nullptr) return true;
-  for (const auto& target : targets_) {
-    const TargetGuard guard(job_, *target);
-    is_there = settle(*target) && is_there;
+  bool is_there = true;
+  if (job_.is_multiple()) {
+    for (const auto& target : targets_) {
+      const TargetGuard guard(job_, *target);
+      is_there = settle(*target) && is_there;
+    }
+    return is_there;
   }
+  constexpr std::size_t kAtOnce = 64;
+  ph_rank asked[kAtOnce];
+  std::size_t count = 0;
+  Request request{.ask = Ask::flush};
+  request.window = number_;
+  request.member = own_;
+  for (const auto& target : targets_) {
+    if (target->has_sums) asked[count++] = target->rank;
+    target->has_sums = false;
+    if (count == kAtOnce) is_there = server_->ask_all({asked, std::exchange(count, 0)}, request) && is_there;
+  }
+  is_there = server_->ask_all({asked, count}, request) && is_there;
+  for (const auto& target : targets_)
+    if (target->has_puts) {
+      is_there = server_->flush(target->rank) && is_there;
+      target->has_puts = false;
+    }
   return is_there;
 }
 

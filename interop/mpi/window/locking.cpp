@@ -7,6 +7,12 @@ namespace photon::mpi {
 
 namespace {
 
+// A rank of another host holds by the thread of the target, so the target's end ends that, too.
+ph_rank keeper_of(Window& window, const Target& target, std::uint32_t holder) noexcept {
+  const bool is_near = holder >= window.size() || window.target(holder).board.has_value();
+  return is_near ? PH_ANY_RANK : target.rank;
+}
+
 // A looker writes nothing: whoever is in is not disturbed.
 bool is_free(const Lock& lock) noexcept { return lock.owner() == kNobody; }
 
@@ -21,7 +27,7 @@ void Window::own_lock(Lock lock, Target& target) noexcept {
       const std::uint32_t claimer = lock.claimer();
       if (owner == kNobody && lock.own()) break;
       const std::uint32_t whom = owner != kNobody ? owner : claimer;
-      if (!patience.pause(whom == kNobody ? PH_ANY_RANK : targets_[whom]->rank)) {
+      if (!patience.pause(rank_of(target, whom), keeper_of(*this, target, whom))) {
         if (whom != owner) {
           lock.unclaim(claimer);
         } else if (lock.take_over(owner)) {
@@ -43,7 +49,7 @@ void Window::await_sharers(Lock& lock, Target& target) noexcept {
     return;
   Patience patience(job_, target.board->doorbell());
   for (; sharer != kNobody; sharer = lock.blocking_slot()) {
-    if (patience.pause(targets_[sharer]->rank)) continue;
+    if (patience.pause(rank_of(target, sharer), keeper_of(*this, target, sharer))) continue;
     warn_of(target, sharer);
     lock.clear(sharer);
   }
@@ -59,7 +65,7 @@ void Window::share_lock(Lock lock, Target& target) noexcept {
     const std::uint32_t claimer = lock.claimer();
     if (is_free(lock) && lock.share()) break;
     const std::uint32_t whom = owner != kNobody ? owner : claimer;
-    if (!patience.pause(whom == kNobody ? PH_ANY_RANK : targets_[whom]->rank)) {
+    if (!patience.pause(rank_of(target, whom), keeper_of(*this, target, whom))) {
       if (whom != owner) {
         lock.unclaim(claimer);
       } else if (lock.take_over(owner)) {
@@ -74,26 +80,29 @@ void Window::share_lock(Lock lock, Target& target) noexcept {
 
 void Window::leave_lock(Lock lock, Target& target) noexcept {
   lock.leave();
-  target.board->doorbell().ring();
+  call(target);
 }
 
 void Window::unshare_lock(Lock lock, Target& target) noexcept {
   lock.unshare();
-  target.board->doorbell().ring();
+  call(target);
 }
 
-void Window::give_sum_back(Lock lock, bool is_shared) noexcept {
-  if (is_shared)
-    unshare_lock(lock, *targets_[own_]);
+// Whoever waits for a lock of that block looks again.
+void Window::call(Target& target) noexcept {
+  if (!target.board->doorbell().ring() || server_ == nullptr) [[likely]]
+    return;
+  if (&target == targets_[own_].get())
+    server_->look();
   else
-    leave_lock(lock, *targets_[own_]);
+    static_cast<void>(tell(target, Request{.ask = Ask::poke}, {}));
 }
 
 void Window::warn_of(const Target& target, std::uint32_t dead) const noexcept {
   std::fprintf(stderr,
                "photon: rank %u of MPI: rank %u has ended while it had a lock of rank %u's window; "
                "the lock is taken from it, and what it wrote may be half done\n",
-               job_.rank(), targets_[dead]->rank, target.rank);
+               job_.rank(), rank_of(target, dead), target.rank);
 }
 
 }  // namespace photon::mpi

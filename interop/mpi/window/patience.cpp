@@ -23,7 +23,7 @@ std::int64_t now_ns() noexcept {
 
 std::int64_t Patience::waited_ns() const noexcept { return now_ns() - since_ns_; }
 
-bool Patience::pause(ph_rank whom) noexcept {
+bool Patience::pause(ph_rank whom, ph_rank through) noexcept {
   ++looks_;
   const std::uint32_t spins = job_.is_crowded() ? kSpinsCrowded : kSpins;
   if (looks_ < spins) {
@@ -38,7 +38,7 @@ bool Patience::pause(ph_rank whom) noexcept {
     ::sched_yield();
     return true;
   }
-  if (!is_there(whom)) return false;
+  if (!is_there(whom) || !is_there(through)) return false;
   ++sleeps_;
   doorbell_.sleep(before_, kSleepNs);
   before_ = doorbell_.rings();  // before the caller's next look

@@ -20,9 +20,9 @@ class Patience {
   Patience(Job& job, Doorbell& doorbell) noexcept
       : job_(job), doorbell_(doorbell), before_(doorbell.rings()) {}
 
-  // After a look that found nothing; then the caller looks again. False: that rank is dead or has
-  // left, so that nothing will come.
-  bool pause(ph_rank whom) noexcept;
+  // After a look that found nothing; then the caller looks again. False: that rank, or the other
+  // that it acts through, is dead or has left, so that nothing will come.
+  bool pause(ph_rank whom, ph_rank through = PH_ANY_RANK) noexcept;
   // It is the waiter's turn: the wait lasts for a millisecond or longer; or for some microseconds,
   // by a waiter that is awake on a core of its own, which takes what it is handed at once.
   bool is_long() const noexcept {

@@ -27,6 +27,7 @@ enum class Ask : std::uint8_t {
   round = 6,   // of a barrier: `which` its number, `value` that of the barrier
   post = 7,    // `value`: how many so far, as of the next
   complete = 8,
+  poke = 9,  // a lock was given back that the target's thread waits for
 };
 
 struct Request {

@@ -20,6 +20,7 @@ constexpr std::uint32_t kAnswer = 2;
 constexpr std::int64_t kLookUs =
     1000;  // while a lock waits, or whoever may have died is waited for
 constexpr unsigned kSpins = 200;
+constexpr unsigned kSpinsCrowded = 20;
 constexpr std::chrono::microseconds kNap{200};
 
 std::uint64_t setting_of(ph_context* context, const char* name) noexcept {
@@ -170,11 +171,15 @@ ph_status Server::on_answer(void* user, const ph_am_message* message, ph_am_land
     const auto at = server.tickets_.find(answer.ticket);
     if (at == server.tickets_.end()) return PH_ERR_NOT_FOUND;
     ticket = at->second;
+    ticket->is_landing = true;
   }
   const auto status = static_cast<ph_status>(answer.status);
-  if (message->payload_bytes != ticket->into.size() && status == PH_OK) return PH_ERR_RANGE;
+  if (status != PH_OK || message->payload_bytes != ticket->into.size()) {
+    server.over(*ticket, status != PH_OK ? status : PH_ERR_RANGE);
+    return PH_OK;
+  }
   if (message->payload_bytes == 0 || message->payload != nullptr) {
-    if (message->payload_bytes != 0 && status == PH_OK)
+    if (message->payload_bytes != 0)
       std::memcpy(ticket->into.data(), message->payload, message->payload_bytes);
     server.over(*ticket, status);
     return PH_OK;
@@ -246,28 +251,53 @@ bool Server::tell(ph_rank to, const Request& request,
 bool Server::ask(ph_rank to, Request request, std::span<const ph_const_block> payload,
                  std::span<std::byte> into) noexcept {
   Ticket ticket{this, into};
-  try {
-    const std::lock_guard guard(mutex_);
-    request.ticket = ++last_ticket_;
-    tickets_.emplace(request.ticket, &ticket);
-  } catch (const std::bad_alloc&) {
-    return false;
+  if (!enter(ticket, request)) return false;
+  const bool is_told = tell(to, request, payload);
+  return await(ticket, is_told ? to : PH_ANY_RANK) && is_told;
+}
+
+bool Server::ask_all(std::span<const ph_rank> to, const Request& request) noexcept {
+  constexpr std::size_t kMost = 64;
+  Ticket tickets[kMost];
+  bool is_told[kMost] = {};
+  bool is_done = true;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    Request one = request;
+    is_told[i] = enter(tickets[i], one) && tell(to[i], one, {});
   }
-  const bool is_done = tell(to, request, payload) && await(ticket, to);
-  const std::lock_guard guard(mutex_);
-  tickets_.erase(request.ticket);
+  for (std::size_t i = 0; i < to.size(); ++i)
+    is_done = await(tickets[i], is_told[i] ? to[i] : PH_ANY_RANK) && is_told[i] && is_done;
   return is_done;
 }
 
+bool Server::enter(Ticket& ticket, Request& request) noexcept {
+  try {
+    ticket.server = this;
+    const std::lock_guard guard(mutex_);
+    tickets_.emplace(++last_ticket_, &ticket);
+    ticket.number = request.ticket = last_ticket_;
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// An answer that has begun to land is waited for in any case: the library says how it ends.
 bool Server::await(Ticket& ticket, ph_rank from) noexcept {
+  const unsigned spins = job_.is_crowded() ? kSpinsCrowded : kSpins;
+  bool is_hopeless = from == PH_ANY_RANK;
   for (unsigned looks = 0;; ++looks) {
     {
       std::unique_lock guard(mutex_);
-      if (looks > kSpins && ticket.status == PH_AGAIN) answered_.wait_for(guard, kNap);
-      if (ticket.status != PH_AGAIN) return ticket.status == PH_OK;
+      if (looks > spins && ticket.status == PH_AGAIN && !is_hopeless)
+        answered_.wait_for(guard, kNap);
+      if (ticket.status != PH_AGAIN || (is_hopeless && !ticket.is_landing)) {
+        tickets_.erase(ticket.number);
+        return ticket.status == PH_OK;
+      }
     }
     serve();
-    if (looks > kSpins && is_lost(from)) return false;
+    if (looks > spins) is_hopeless = is_hopeless || is_lost(from);
   }
 }
 

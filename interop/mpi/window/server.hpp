@@ -51,12 +51,16 @@ class Server {
   // ended, or there is no memory for the message.
   bool ask(ph_rank to, Request request, std::span<const ph_const_block> payload,
            std::span<std::byte> into) noexcept;
+  // One to each of those ranks, without payloads. False: one has ended.
+  bool ask_all(std::span<const ph_rank> to, const Request& request) noexcept;
   // The same without an answer.
   bool tell(ph_rank to, const Request& request, std::span<const ph_const_block> payload) noexcept;
   // All puts to that rank have landed. False: it has ended.
   bool flush(ph_rank to) noexcept;
   // Waits for an operation of the lane.
   bool wait(ph_request& request) noexcept;
+  // The thread looks at the locks that wait.
+  void look() noexcept { ph_wake(lane_); }
   // One turn of the lane, and of what is served beside it.
   void serve() noexcept;
 
@@ -69,12 +73,16 @@ class Server {
     std::vector<std::byte> payload;
     bool is_whole = false;
     bool has_named = false;  // of a lock: the owner's word is the asker's, and it waits for sharers
+    bool has_claimed = false;  // and the claim's word
+    bool is_watched = false;   // the doorbell calls the thread
     std::int64_t since_ns = 0;
   };
   struct Ticket {
-    Server* server;
-    std::span<std::byte> into;
+    Server* server = nullptr;
+    std::span<std::byte> into{};
     ph_status status = PH_AGAIN;  // until it is answered
+    std::uint64_t number = 0;
+    bool is_landing = false;  // the answer has come, and its bytes come
   };
   // An answer that is lent to the library.
   struct Lent {
@@ -86,6 +94,7 @@ class Server {
   bool begin(ph_error& why);
   void run() noexcept;
   bool is_lost(ph_rank rank) noexcept;
+  bool enter(Ticket& ticket, Request& request) noexcept;
   bool await(Ticket& ticket, ph_rank from) noexcept;
 
   static ph_status on_request(void* user, const ph_am_message* message, ph_am_landing* landing);
@@ -106,6 +115,10 @@ class Server {
   void answer(const Asked& asked, ph_status status, std::vector<std::byte>&& bytes) noexcept;
   void take_back_lent() noexcept;
   bool take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept;
+  bool try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept;
+  void forget(Window& window, Lock lock, Asked& asked) noexcept;
+  static void give_back(Window& window, Lock lock, bool is_shared) noexcept;
+  static bool is_alone(Window& window, const Request& request) noexcept;
 
   Job& job_;
   ph_context* lane_ = nullptr;

@@ -92,7 +92,8 @@ bool Server::do_one(Asked& asked) noexcept {
   const Request& request = asked.request;
   if (asked.since_ns == 0) asked.since_ns = now_ns();
   Window* const window = find(request.window);
-  if (window == nullptr || request.member >= window->size()) {
+  if (window == nullptr || request.member >= window->size() ||
+      window->target(request.member).rank != asked.from) {
     answer(asked, PH_ERR_NOT_FOUND, {});
     return true;
   }
@@ -101,12 +102,11 @@ bool Server::do_one(Asked& asked) noexcept {
     case Ask::swap: return do_swap(*window, asked);
     case Ask::lock: return do_lock(*window, asked);
     case Ask::unlock: {
-      const Board board = window->board().seen_by(request.member);
+      const Lock lock = window->board().seen_by(request.member).window_lock();
       if (request.value != 0)
-        board.window_lock().leave();
+        window->leave_lock(lock, window->target(window->own()));
       else
-        board.window_lock().unshare();
-      board.doorbell().ring();
+        window->unshare_lock(lock, window->target(window->own()));
       return true;
     }
     case Ask::flush: answer(asked, PH_OK, {}); return true;
@@ -116,6 +116,7 @@ bool Server::do_one(Asked& asked) noexcept {
 
 void Server::do_count(Window& window, const Request& request) noexcept {
   Board& board = window.board();
+  if (request.ask == Ask::poke) return look();
   if (request.member >= window.size()) return;
   if (request.ask == Ask::round && request.which < Board::kRounds)
     board.round(request.which).count_to(request.value);
@@ -124,8 +125,31 @@ void Server::do_count(Window& window, const Request& request) noexcept {
   board.doorbell().ring();
 }
 
-// In the name of the asker. False: not yet; after a while those who keep it out are looked at.
+// False: not yet. Then the doorbell calls the thread, and after a while nobody else is to get in
+// before.
 bool Server::take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept {
+  bool is_in = try_take(window, lock, is_exclusive, asked);
+  if (!is_in && !asked.is_watched) {
+    window.board().doorbell().watch();
+    asked.is_watched = true;
+    is_in = try_take(window, lock, is_exclusive, asked);
+  }
+  if (is_in)
+    forget(window, lock, asked);
+  else if (!asked.has_claimed && now_ns() - asked.since_ns >= kLongNs)
+    asked.has_claimed = lock.claim();
+  return is_in;
+}
+
+// It does not wait any more.
+void Server::forget(Window& window, Lock lock, Asked& asked) noexcept {
+  if (asked.is_watched) window.board().doorbell().unwatch();
+  if (asked.has_claimed) lock.yield();
+  asked.is_watched = asked.has_claimed = false;
+}
+
+// After a while those who keep it out are looked at.
+bool Server::try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept {
   const bool is_long = now_ns() - asked.since_ns >= kLongNs;
   const auto is_gone = [&](std::uint32_t member) {
     return is_long && member < window.size() && job_.has_ended(window.target(member).rank);
@@ -158,10 +182,27 @@ bool Server::take(Window& window, Lock lock, bool is_exclusive, Asked& asked) no
 }
 
 bool Server::do_lock(Window& window, Asked& asked) noexcept {
-  const Board board = window.board().seen_by(asked.request.member);
-  if (!take(window, board.window_lock(), asked.request.value != 0, asked)) return false;
-  answer(asked, PH_OK, {});
+  const Lock lock = window.board().seen_by(asked.request.member).window_lock();
+  if (take(window, lock, asked.request.value != 0, asked)) {
+    answer(asked, PH_OK, {});
+    return true;
+  }
+  if (now_ns() - asked.since_ns < kLongNs || !job_.has_ended(asked.from)) return false;
+  forget(window, lock, asked);  // its name, if it stands there, is taken as that of any dead holder
   return true;
+}
+
+void Server::give_back(Window& window, Lock lock, bool is_shared) noexcept {
+  Target& own = window.target(window.own());
+  if (is_shared)
+    window.unshare_lock(lock, own);
+  else
+    window.leave_lock(lock, own);
+}
+
+// An epoch that nobody else is in. One who has died in it may have lost it to another since.
+bool Server::is_alone(Window& window, const Request& request) noexcept {
+  return request.value != 0 && window.board().window_lock().owner() == request.member;
 }
 
 bool Server::do_fold(Window& window, Asked& asked) noexcept {
@@ -180,8 +221,8 @@ bool Server::do_fold(Window& window, Asked& asked) noexcept {
     std::vector<std::byte> result(request.fetches != 0 ? request.count * size : 0);
     const bool is_fine = own.way == Way::mapped && is_atomic(kind.basic) &&
                          request.count * size < kBulkBytes && is_aligned(parts, own.base, size);
-    const bool is_alone = request.value != 0;
-    const Lock lock = window.board().seen_by(request.member).sum_lock();
+    const bool is_alone = this->is_alone(window, request);
+    const Lock lock = window.board().sum_lock_of_server();
     unsigned tries = 0;
     while (!is_alone && !take(window, lock, !is_fine, asked))
       if (++tries == kTries) return false;
@@ -192,7 +233,7 @@ bool Server::do_fold(Window& window, Asked& asked) noexcept {
       if (parts.elements != nullptr) parts.elements += run.bytes;
       if (to != nullptr) to += run.bytes;
     }
-    if (!is_alone) window.give_sum_back(lock, is_fine);
+    if (!is_alone) give_back(window, lock, is_fine);
     if (request.ticket != 0) answer(asked, PH_OK, std::move(result));
   } catch (const std::bad_alloc&) {
     answer(asked, PH_ERR_MEMORY, {});
@@ -216,14 +257,14 @@ bool Server::do_swap(Window& window, Asked& asked) noexcept {
     std::byte* const memory = own.base + parts.runs[0].offset;
     const bool is_fine =
         own.way == Way::mapped && is_atomic(request.basic) && is_aligned(parts, own.base, size);
-    const bool is_alone = request.value != 0;
-    const Lock lock = window.board().seen_by(request.member).sum_lock();
+    const bool is_alone = this->is_alone(window, request);
+    const Lock lock = window.board().sum_lock_of_server();
     unsigned tries = 0;
     while (!is_alone && !take(window, lock, !is_fine, asked))
       if (++tries == kTries) return false;
     const auto swap = is_fine && !is_alone ? swap_atomic : swap_plain;
     swap(request.basic, memory, parts.elements, parts.elements + size, result.data());
-    if (!is_alone) window.give_sum_back(lock, is_fine);
+    if (!is_alone) give_back(window, lock, is_fine);
     answer(asked, PH_OK, std::move(result));
   } catch (const std::bad_alloc&) {
     answer(asked, PH_ERR_MEMORY, {});

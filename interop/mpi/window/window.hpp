@@ -102,13 +102,15 @@ class Window {
   // Fills the request's names in, and sends it to the target.
   bool ask(Target& target, Request& request, std::span<const ph_const_block> payload,
            std::span<std::byte> into) noexcept;
-  bool tell(Target& target, Request& request, std::span<const ph_const_block> payload) noexcept {
+  bool tell(Target& target, Request request, std::span<const ph_const_block> payload) noexcept {
     request.window = number_;
     request.member = own_;
     return server_->tell(target.rank, request, payload);
   }
   // All that went to a target is done there. False: it has ended.
   bool settle(Target& target) noexcept;
+  // The memory that operations on a target were given is the caller's again.
+  Outcome release(int member) noexcept;
 
   // For an operation on a target: may it be done now? In an epoch of all it takes the lock first.
   // The caller has the target's guard.
@@ -140,8 +142,6 @@ class Window {
   void share_lock(Lock lock, Target& target) noexcept;
   void leave_lock(Lock lock, Target& target) noexcept;
   void unshare_lock(Lock lock, Target& target) noexcept;
-  // By the thread that serves, of this rank's own block.
-  void give_sum_back(Lock lock, bool is_shared) noexcept;
   void warn_of(std::uint32_t dead) const noexcept { warn_of(*targets_[own_], dead); }
 
  private:
@@ -155,6 +155,12 @@ class Window {
   bool tell(Target& target, Ask ask, std::uint32_t which, std::uint64_t value) noexcept;
   void await_sharers(Lock& lock, Target& target) noexcept;
   void warn_of(const Target& target, std::uint32_t dead) const noexcept;
+  void call(Target& target) noexcept;
+  // Who has a word of a target's lock: a member, or the target's own thread.
+  ph_rank rank_of(const Target& target, std::uint32_t holder) const noexcept {
+    if (holder == kNobody) return PH_ANY_RANK;
+    return holder < size() ? targets_[holder]->rank : target.rank;
+  }
   Outcome barrier() noexcept;
   bool may_begin() const noexcept;
   bool await(SharedCount& count, std::uint64_t value, std::uint32_t member) noexcept;
