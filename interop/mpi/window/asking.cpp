@@ -1,4 +1,5 @@
 // What goes to members that this process cannot reach by itself: by the server's lane.
+#include <algorithm>
 #include <new>
 #include <utility>
 #include <vector>
@@ -49,6 +50,7 @@ bool Window::settle(Target& target) noexcept {
   request.ask = Ask::flush;
   if (!ask(target, request, {}, {})) return false;
   target.has_sums = false;
+  target.unsettled_bytes = 0;
   return true;
 }
 
@@ -81,7 +83,9 @@ bool Window::settle_all() noexcept {
   for (const auto& target : targets_) {
     if (target->has_sums) asked[count++] = target->rank;
     target->has_sums = false;
-    if (count == kAtOnce) is_there = server_->ask_all({asked, std::exchange(count, 0)}, request) && is_there;
+    target->unsettled_bytes = 0;
+    if (count == kAtOnce)
+      is_there = server_->ask_all({asked, std::exchange(count, 0)}, request) && is_there;
   }
   is_there = server_->ask_all({asked, count}, request) && is_there;
   for (const auto& target : targets_)
@@ -135,40 +139,120 @@ bool Reads::end() noexcept {
   return is_good_;
 }
 
-// The elements go as an array, whatever they lie in.
+namespace {
+
+// The elements of an accumulate go as arrays, whatever they lie in, at most so many bytes at a
+// time. So a target needs little memory for them, and computes while the next ones come.
+class Pieces {
+ public:
+  static constexpr std::size_t kBytes = 64 << 10;
+  static constexpr std::size_t kRuns = 1024;
+
+  Pieces(Window& window, const Fold& fold)
+      : window_(window),
+        fold_(fold),
+        size_(bytes_of(fold.kind.basic)),
+        is_packed_(fold.own->layout->element_bytes != size_),
+        result_(fold.result) {
+    runs_.reserve(std::min(kRuns, fold.area->elements.bytes() / size_ + 1));
+  }
+
+  // False: the target has ended.
+  bool add(const std::byte* from, std::int64_t offset, std::size_t count) {
+    while (count != 0) {
+      const std::size_t now = std::min(count, kBytes / size_ - count_);
+      append(from, offset, now);
+      if ((count_ == kBytes / size_ || runs_.size() == kRuns) && !send()) return false;
+      from += now * size_;
+      offset += static_cast<std::int64_t>(now * size_);
+      count -= now;
+    }
+    return true;
+  }
+  // What is left.
+  bool send() {
+    if (count_ == 0) return true;
+    Target& target = *fold_.area->target;
+    Request request;
+    request.ask = Ask::accumulate;
+    request.op = fold_.kind.op;
+    request.basic = fold_.kind.basic;
+    request.runs = static_cast<std::uint32_t>(runs_.size());
+    request.count = count_;
+    request.value = target.access == Access::exclusive ? 1 : 0;
+    request.fetches = result_.empty() ? 0 : 1;
+    const std::size_t bytes = count_ * size_;
+    const ph_const_block payload[] = {
+        {runs_.data(), runs_.size() * sizeof(Run)},
+        {alone_ != nullptr ? alone_ : elements_.data(), is_sent() ? bytes : 0}};
+    const std::span<const ph_const_block> blocks(payload, is_sent() ? 2 : 1);
+    if (!make_room(bytes)) return false;
+    const bool is_done = result_.empty()
+                             ? window_.tell(target, request, blocks)
+                             : window_.ask(target, request, blocks, result_.first(bytes));
+    if (result_.empty())
+      target.has_sums = true;
+    else
+      result_ = result_.subspan(bytes);
+    runs_.clear();
+    elements_.clear();
+    alone_ = nullptr;
+    count_ = 0;
+    return is_done;
+  }
+
+ private:
+  bool is_sent() const noexcept { return fold_.kind.op != Op::no_op; }
+
+  // The first run stays where it is, if it is an array without holes.
+  void append(const std::byte* from, std::int64_t offset, std::size_t count) {
+    runs_.push_back({fold_.area->offset + offset, count * size_});
+    if (is_sent() && count_ == 0 && !is_packed_) {
+      alone_ = from;
+    } else if (is_sent()) {
+      if (alone_ != nullptr) copy(std::exchange(alone_, nullptr), count_);
+      copy(from, count);
+    }
+    count_ += count;
+  }
+  void copy(const std::byte* from, std::size_t count) {
+    const std::size_t before = elements_.size();
+    elements_.resize(before + count * size_);
+    fold_plain({Op::replace, fold_.kind.basic}, elements_.data() + before, from, nullptr, count);
+  }
+  // A target that is slower than this rank has little of it to keep.
+  bool make_room(std::size_t bytes) {
+    constexpr std::size_t kMostUnsettled = 3 * kBytes;
+    Target& target = *fold_.area->target;
+    const std::size_t taken = bytes + runs_.size() * sizeof(Run);
+    if (target.unsettled_bytes + taken > kMostUnsettled && !window_.settle(target)) return false;
+    target.unsettled_bytes += taken;
+    return true;
+  }
+
+  Window& window_;
+  const Fold& fold_;
+  std::size_t size_;
+  bool is_packed_;  // the elements have holes, which do not travel
+  std::vector<Run> runs_;
+  std::vector<std::byte> elements_;
+  const std::byte* alone_ = nullptr;  // the elements of the only run so far
+  std::size_t count_ = 0;
+  std::span<std::byte> result_;
+};
+
+}  // namespace
+
 Outcome fold_served(Window& window, const Fold& fold) noexcept {
-  const std::size_t size = bytes_of(fold.kind.basic);
-  const bool sends = fold.kind.op != Op::no_op;
-  Target& target = *fold.area->target;
   try {
-    std::vector<Run> runs;
-    std::vector<std::byte> elements;
+    Pieces pieces(window, fold);
     const Walked walked =
         walk_elements(fold.origin, *fold.own, fold.area->elements,
                       [&](const std::byte* from, std::int64_t offset, std::size_t count) {
-                        runs.push_back({fold.area->offset + offset, count * size});
-                        if (!sends) return;
-                        const std::size_t before = elements.size();
-                        elements.resize(before + count * size);
-                        fold_plain({Op::replace, fold.kind.basic}, elements.data() + before, from,
-                                   nullptr, count);
+                        return pieces.add(from, offset, count);
                       });
-    if (walked != Walked::whole) return kUneven;
-    Request request;
-    request.ask = Ask::accumulate;
-    request.op = fold.kind.op;
-    request.basic = fold.kind.basic;
-    request.runs = static_cast<std::uint32_t>(runs.size());
-    for (const Run& run : runs) request.count += run.bytes / size;
-    request.value = target.access == Access::exclusive ? 1 : 0;
-    request.fetches = fold.result.empty() ? 0 : 1;
-    const ph_const_block payload[] = {{runs.data(), runs.size() * sizeof(Run)},
-                                      {elements.data(), elements.size()}};
-    const std::span<const ph_const_block> blocks(payload, elements.empty() ? 1 : 2);
-    if (request.fetches != 0)
-      return window.ask(target, request, blocks, fold.result) ? Outcome{} : kNoWay;
-    target.has_sums = true;
-    return window.tell(target, request, blocks) ? Outcome{} : kNoWay;
+    if (walked == Walked::cut) return kUneven;
+    return walked == Walked::whole && pieces.send() ? Outcome{} : kNoWay;
   } catch (const std::bad_alloc&) {
     return {MPI_ERR_NO_MEM, "no memory for an accumulate"};
   }

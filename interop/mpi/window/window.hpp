@@ -56,6 +56,7 @@ struct Target {
   // What was sent to it, where the way is served, and may not be done yet.
   bool has_puts = false;
   bool has_sums = false;
+  std::size_t unsettled_bytes = 0;  // of the sums
   // Posts and completes that this rank has sent to it, and taken from it.
   std::uint64_t posts_sent = 0;
   std::uint64_t completes_sent = 0;
