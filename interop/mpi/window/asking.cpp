@@ -141,28 +141,28 @@ bool Reads::end() noexcept {
 
 namespace {
 
-// The elements of an accumulate go as arrays, whatever they lie in, at most so many bytes at a
-// time. So a target needs little memory for them, and computes while the next ones come.
+// The elements of an accumulate go as arrays, whatever they lie in, in messages that the library
+// copies, so of some 28 KiB. A target needs little memory for them, and computes while the next
+// ones come.
 class Pieces {
  public:
-  static constexpr std::size_t kBytes = 64 << 10;
-  static constexpr std::size_t kRuns = 1024;
-
   Pieces(Window& window, const Fold& fold)
       : window_(window),
         fold_(fold),
         size_(bytes_of(fold.kind.basic)),
+        most_runs_(window.server()->carried_bytes() / 8 / sizeof(Run)),
+        most_(window.server()->carried_bytes() / 8 * 7 / size_),
         is_packed_(fold.own->layout->element_bytes != size_),
         result_(fold.result) {
-    runs_.reserve(std::min(kRuns, fold.area->elements.bytes() / size_ + 1));
+    runs_.reserve(std::min(most_runs_, fold.area->elements.layout->runs.size()));
   }
 
   // False: the target has ended.
   bool add(const std::byte* from, std::int64_t offset, std::size_t count) {
     while (count != 0) {
-      const std::size_t now = std::min(count, kBytes / size_ - count_);
+      const std::size_t now = std::min(count, most_ - count_);
       append(from, offset, now);
-      if ((count_ == kBytes / size_ || runs_.size() == kRuns) && !send()) return false;
+      if ((count_ == most_ || runs_.size() == most_runs_) && !send()) return false;
       from += now * size_;
       offset += static_cast<std::int64_t>(now * size_);
       count -= now;
@@ -222,7 +222,7 @@ class Pieces {
   }
   // A target that is slower than this rank has little of it to keep.
   bool make_room(std::size_t bytes) {
-    constexpr std::size_t kMostUnsettled = 3 * kBytes;
+    constexpr std::size_t kMostUnsettled = 192 << 10;
     Target& target = *fold_.area->target;
     const std::size_t taken = bytes + runs_.size() * sizeof(Run);
     if (target.unsettled_bytes + taken > kMostUnsettled && !window_.settle(target)) return false;
@@ -233,7 +233,9 @@ class Pieces {
   Window& window_;
   const Fold& fold_;
   std::size_t size_;
-  bool is_packed_;  // the elements have holes, which do not travel
+  std::size_t most_runs_;
+  std::size_t most_;  // elements
+  bool is_packed_;    // the elements have holes, which do not travel
   std::vector<Run> runs_;
   std::vector<std::byte> elements_;
   const std::byte* alone_ = nullptr;  // the elements of the only run so far

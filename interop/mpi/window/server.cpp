@@ -19,8 +19,9 @@ constexpr std::uint32_t kRequest = 1;
 constexpr std::uint32_t kAnswer = 2;
 constexpr std::int64_t kLookUs =
     1000;  // while a lock waits, or whoever may have died is waited for
-constexpr unsigned kSpins = 200;
-constexpr unsigned kSpinsCrowded = 20;
+// The thread of the target needs a core, too, so whoever waits for it soon sleeps.
+constexpr std::chrono::microseconds kSpin{30};
+constexpr std::chrono::microseconds kSpinCrowded{3};
 constexpr std::chrono::microseconds kNap{200};
 
 std::uint64_t setting_of(ph_context* context, const char* name) noexcept {
@@ -284,20 +285,20 @@ bool Server::enter(Ticket& ticket, Request& request) noexcept {
 
 // An answer that has begun to land is waited for in any case: the library says how it ends.
 bool Server::await(Ticket& ticket, ph_rank from) noexcept {
-  const unsigned spins = job_.is_crowded() ? kSpinsCrowded : kSpins;
+  using Clock = std::chrono::steady_clock;
+  const auto patient_until = Clock::now() + (job_.is_crowded() ? kSpinCrowded : kSpin);
   bool is_hopeless = from == PH_ANY_RANK;
-  for (unsigned looks = 0;; ++looks) {
+  for (bool is_long = false;; is_long = is_long || Clock::now() > patient_until) {
     {
       std::unique_lock guard(mutex_);
-      if (looks > spins && ticket.status == PH_AGAIN && !is_hopeless)
-        answered_.wait_for(guard, kNap);
+      if (is_long && ticket.status == PH_AGAIN && !is_hopeless) answered_.wait_for(guard, kNap);
       if (ticket.status != PH_AGAIN || (is_hopeless && !ticket.is_landing)) {
         tickets_.erase(ticket.number);
         return ticket.status == PH_OK;
       }
     }
     serve();
-    if (looks > spins) is_hopeless = is_hopeless || is_lost(from);
+    if (is_long) is_hopeless = is_hopeless || is_lost(from);
   }
 }
 

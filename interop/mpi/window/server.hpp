@@ -42,6 +42,9 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   ph_context* lane() const noexcept { return lane_; }
+  // Payloads up to that are copied when they are sent; of others the sender has to wait for the
+  // target.
+  std::size_t carried_bytes() const noexcept { return carried_bytes_; }
 
   // Requests name windows by these numbers from now on, until leave().
   void enter(std::uint64_t number, Window& window);
@@ -122,7 +125,7 @@ class Server {
 
   Job& job_;
   ph_context* lane_ = nullptr;
-  std::uint64_t carried_bytes_ = 0;  // payloads up to that are copied when they are sent
+  std::size_t carried_bytes_ = 0;
   std::thread thread_;
   std::mutex mutex_;  // of all below
   std::condition_variable answered_;
