@@ -1,5 +1,6 @@
 #include "interop/mpi/call/report.hpp"
 
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <new>
@@ -35,6 +36,10 @@ int code_of(const Outcome& outcome) noexcept {
 int report(MPI_Win win, const Outcome& outcome) noexcept {
   if (outcome.is_good()) [[likely]]
     return MPI_SUCCESS;
+  if (InFunction::is_here()) {  // where no call of MPI may be made
+    std::fprintf(stderr, "photon: %s\n", outcome.words);
+    return outcome.error_class;
+  }
   const int code = code_of(outcome);
   real().Win_call_errhandler(win, code);
   return code;

@@ -42,7 +42,9 @@
   X(Rput)                           \
   X(Rget)                           \
   X(Raccumulate)                    \
-  X(Rget_accumulate)
+  X(Rget_accumulate)                \
+  X(Op_create)                      \
+  X(Op_free)
 
 #if MPI_VERSION >= 4
 #define PHOTON_MPI_WRAPPED_LARGE(X) \
@@ -56,7 +58,8 @@
   X(Rput_c)                         \
   X(Rget_c)                         \
   X(Raccumulate_c)                  \
-  X(Rget_accumulate_c)
+  X(Rget_accumulate_c)              \
+  X(Op_create_c)
 #else
 #define PHOTON_MPI_WRAPPED_LARGE(X)
 #endif

@@ -19,6 +19,7 @@
   X(Allreduce)             \
   X(Barrier)               \
   X(Comm_call_errhandler)  \
+  X(Comm_create_group)     \
   X(Comm_create_keyval)    \
   X(Comm_dup)              \
   X(Comm_free)             \

@@ -121,4 +121,38 @@ Op op_of(MPI_Op op) noexcept {
   return Op::none;
 }
 
+MPI_Datatype type_of(Basic basic) noexcept {
+  switch (basic) {
+    case Basic::int8: return MPI_INT8_T;
+    case Basic::int16: return MPI_SHORT;
+    case Basic::int32: return MPI_INT;
+    case Basic::int64: return MPI_LONG;
+    case Basic::uint8: return MPI_UINT8_T;
+    case Basic::uint16: return MPI_UNSIGNED_SHORT;
+    case Basic::uint32: return MPI_UNSIGNED;
+    case Basic::uint64: return MPI_UNSIGNED_LONG;
+    case Basic::float32: return MPI_FLOAT;
+    case Basic::float64: return MPI_DOUBLE;
+    case Basic::extended: return MPI_LONG_DOUBLE;
+    case Basic::complex32: return MPI_C_FLOAT_COMPLEX;
+    case Basic::complex64: return MPI_C_DOUBLE_COMPLEX;
+    case Basic::complex_extended: return MPI_C_LONG_DOUBLE_COMPLEX;
+    case Basic::logical8: return MPI_C_BOOL;
+    case Basic::logical32: return MPI_LOGICAL;
+    case Basic::byte: return MPI_BYTE;
+    case Basic::opaque8: return MPI_CHAR;
+    case Basic::opaque32: return MPI_WCHAR;
+    case Basic::float_int: return MPI_FLOAT_INT;
+    case Basic::double_int: return MPI_DOUBLE_INT;
+    case Basic::long_int: return MPI_LONG_INT;
+    case Basic::int_int: return MPI_2INT;
+    case Basic::short_int: return MPI_SHORT_INT;
+    case Basic::extended_int: return MPI_LONG_DOUBLE_INT;
+    case Basic::float_float: return MPI_2REAL;
+    case Basic::double_double: return MPI_2DOUBLE_PRECISION;
+    case Basic::none: break;
+  }
+  return MPI_DATATYPE_NULL;
+}
+
 }  // namespace photon::mpi

@@ -53,5 +53,7 @@ class Types {
 
 // Op::none: it is one of the user's, or null.
 Op op_of(MPI_Op op) noexcept;
+// The name of C for a basic type, which may have several names. Basic::none: MPI_DATATYPE_NULL.
+MPI_Datatype type_of(Basic basic) noexcept;
 
 }  // namespace photon::mpi

@@ -98,6 +98,7 @@ bool Window::settle_all() noexcept {
 
 bool write_served(Window& window, Target& target, std::int64_t offset,
                   ph_const_block from) noexcept {
+  if (InFunction::is_here()) return false;
   Server& server = *window.server();
   ph_put_args put{};
   put.size = sizeof put;
@@ -115,6 +116,7 @@ bool write_served(Window& window, Target& target, std::int64_t offset,
 }
 
 bool Reads::add(const Target& target, std::int64_t offset, ph_block to) noexcept {
+  if (InFunction::is_here()) return false;
   Server& server = *window_.server();
   ph_request& place = open_[next_++ % kMost];
   is_good_ = server.wait(place) && is_good_;
@@ -176,6 +178,7 @@ class Pieces {
     Request request;
     request.ask = Ask::accumulate;
     request.op = fold_.kind.op;
+    if (fold_.user != nullptr) request.which = fold_.user->id;
     request.basic = fold_.kind.basic;
     request.runs = static_cast<std::uint32_t>(runs_.size());
     request.count = count_;
@@ -246,6 +249,7 @@ class Pieces {
 }  // namespace
 
 Outcome fold_served(Window& window, const Fold& fold) noexcept {
+  if (InFunction::is_here()) return kInFunction;
   try {
     Pieces pieces(window, fold);
     const Walked walked =
@@ -261,6 +265,7 @@ Outcome fold_served(Window& window, const Fold& fold) noexcept {
 }
 
 Outcome swap_served(Window& window, const Area& area, const Swap& swap) noexcept {
+  if (InFunction::is_here()) return kInFunction;
   const Basic basic = area.elements.layout->basic;
   const std::size_t size = bytes_of(basic);
   const Run run{area.offset, size};

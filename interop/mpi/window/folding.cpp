@@ -34,10 +34,10 @@ bool is_aligned(const Area& area, std::size_t size) noexcept {
 // How an operation meets others on the same memory, and its part of the accumulate lock.
 class Turn {
  public:
-  Turn(Window& window, const Area& area, Basic basic) noexcept
+  Turn(Window& window, const Area& area, Basic basic, bool is_users = false) noexcept
       : window_(window), target_(*area.target) {
     if (target_.access == Access::exclusive) return;  // nobody else is at the window
-    is_fine_ = target_.way == Way::mapped && is_atomic(basic) &&
+    is_fine_ = !is_users && target_.way == Way::mapped && is_atomic(basic) &&
                area.elements.bytes() < kBulkBytes && is_aligned(area, bytes_of(basic));
     has_lock_ = true;
     if (is_fine_)
@@ -68,8 +68,8 @@ class Turn {
 // Elements that lie one behind the other, at the target and in `source` and `result`.
 class Folder {
  public:
-  Folder(Job& job, const Area& area, FoldKind kind, bool is_fine) noexcept
-      : job_(job), area_(area), kind_(kind), is_fine_(is_fine) {}
+  Folder(Job& job, const Area& area, FoldKind kind, const UserOp* user, bool is_fine) noexcept
+      : job_(job), area_(area), kind_(kind), user_(user), is_fine_(is_fine) {}
 
   // False: the memory cannot be reached any more.
   bool operator()(const void* source, std::int64_t offset, void* result,
@@ -80,11 +80,18 @@ class Folder {
     if (is_fine_)
       fold_atomic(kind_, memory, source, result, count);
     else
-      fold_plain(kind_, memory, source, result, count);
+      fold_alone(memory, source, result, count);
     return true;
   }
 
  private:
+  void fold_alone(void* memory, const void* source, void* result,
+                  std::size_t count) const noexcept {
+    if (user_ == nullptr)
+      fold_plain(kind_, memory, source, result, count);
+    else
+      fold_by_user(*user_, kind_.basic, type_of(kind_.basic), memory, source, result, count);
+  }
   bool fold_copied(const void* source, std::int64_t offset, void* result,
                    std::size_t count) const noexcept {
     alignas(64) std::byte memory[kPieceBytes];
@@ -95,7 +102,7 @@ class Folder {
       const auto* const from = static_cast<const std::byte*>(source);
       auto* const to = static_cast<std::byte*>(result);
       if (!read_copied(job_, *area_.target, at, memory, now * size)) return false;
-      fold_plain(kind_, memory, from == nullptr ? nullptr : from + done * size,
+      fold_alone(memory, from == nullptr ? nullptr : from + done * size,
                  to == nullptr ? nullptr : to + done * size, now);
       if (kind_.op != Op::no_op && !write_copied(job_, *area_.target, at, memory, now * size))
         return false;
@@ -107,6 +114,7 @@ class Folder {
   Job& job_;
   const Area& area_;
   FoldKind kind_;
+  const UserOp* user_;
   bool is_fine_;
 };
 
@@ -124,7 +132,7 @@ bool is_array(const Elements& elements) noexcept {
 // the buffer at the end.
 class Results {
  public:
-  Outcome begin(Job& job, const Buffer* result, const Area& area) noexcept {
+  Outcome begin(Job& job, const Buffer* result, const Area& area, bool is_sent) noexcept {
     if (result == nullptr) return {};
     buffer_ = result;
     if (const Outcome outcome = describe(job, result->count, result->type, elements_);
@@ -135,7 +143,7 @@ class Results {
       return kUneven;
     // What is received as a whole has something in the holes of pairs, which are not ours to write.
     const bool has_holes = elements_.layout->element_bytes != elements_.layout->element_extent;
-    if (is_array(elements_) && !(has_holes && area.target->way == Way::served)) {
+    if (is_array(elements_) && !(has_holes && is_sent)) {
       next_ = static_cast<std::byte*>(result->memory);
       return {};
     }
@@ -175,10 +183,14 @@ class Results {
   std::byte* next_ = nullptr;
 };
 
-Outcome check(Op op, Basic basic) noexcept {
-  if (op == Op::none) return {MPI_ERR_OP, "an operation that no accumulate takes"};
+Outcome check(Op op, Basic basic, const UserOp* user) noexcept {
+  if (op == Op::none && user == nullptr)
+    return {MPI_ERR_OP,
+            "an operation that is no predefined one, and that MPIX_Op_register() has not made "
+            "known to the window"};
   if (basic == Basic::none)
     return {MPI_ERR_TYPE, "an accumulate of a type that has not one basic type alone"};
+  if (user != nullptr) return {};
   if (!takes(op, basic)) return {MPI_ERR_OP, "an operation that MPI does not define for the type"};
   return {};
 }
@@ -192,7 +204,8 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
   const FoldKind kind{op_of(op), area.elements.layout->basic};
   if (kind.op == Op::no_op && result == nullptr)
     return {MPI_ERR_OP, "MPI_NO_OP, which is for operations that fetch"};
-  if (const Outcome outcome = check(kind.op, kind.basic); !outcome.is_good()) return outcome;
+  const UserOp* const user = kind.op == Op::none ? window.ops().find(op) : nullptr;
+  if (const Outcome outcome = check(kind.op, kind.basic, user); !outcome.is_good()) return outcome;
   Elements other{};
   const Elements* own = &area.elements;
   Results results;
@@ -203,22 +216,27 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
     if (other.bytes() != area.elements.bytes() || other.layout->basic != kind.basic) return kUneven;
     own = &other;
   }
-  if (area.elements.bytes() != 0)
-    if (const Outcome outcome = results.begin(window.job(), result, area); !outcome.is_good())
-      return outcome;
   Target& target = *area.target;
+  const bool is_sent = target.base == nullptr
+                           ? target.way == Way::served
+                           : user != nullptr && window.is_op_at_target() && !window.is_own(target);
+  if (area.elements.bytes() != 0)
+    if (const Outcome outcome = results.begin(window.job(), result, area, is_sent);
+        !outcome.is_good())
+      return outcome;
   const TargetGuard guard(window.job(), target);
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
   if (area.elements.bytes() == 0) return {};
-  if (target.base == nullptr && target.way == Way::served) {
-    const Outcome outcome = fold_served(window, {origin.memory, own, &area, kind, results.whole()});
+  if (is_sent) {
+    const Outcome outcome =
+        fold_served(window, {origin.memory, own, &area, kind, user, results.whole()});
     if (outcome.is_good()) results.end();
     return outcome;
   }
   Walked walked = Walked::whole;
   {
-    const Turn turn(window, area, kind.basic);
-    const Folder fold(window.job(), area, kind, turn.is_fine());
+    const Turn turn(window, area, kind.basic, user != nullptr);
+    const Folder fold(window.job(), area, kind, user, turn.is_fine());
     walked = walk_elements(origin.memory, *own, area.elements,
                            [&](const std::byte* from, std::int64_t offset, std::size_t count) {
                              return fold(from, offset, results.take(count), count);

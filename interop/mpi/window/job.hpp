@@ -24,6 +24,7 @@
 #include "interop/mpi/real/real.hpp"
 #include "interop/mpi/type/datatype.hpp"
 #include "interop/mpi/window/server.hpp"
+#include "interop/mpi/window/user_ops.hpp"
 
 namespace photon::mpi {
 
@@ -48,6 +49,7 @@ class Job {
   // More ranks than cores on this host: who waits gives its core away soon.
   bool is_crowded() const noexcept { return is_crowded_; }
   Types& types() noexcept { return types_; }
+  UserFunctions& functions() noexcept { return functions_; }
 
   // One turn of both engines: what came for this rank is dealt with. For threads of the program.
   void serve() noexcept;
@@ -86,6 +88,7 @@ class Job {
   std::uint64_t last_window_ = 0;
   std::unique_ptr<Server> server_;
   Types types_;
+  UserFunctions functions_;
   std::mutex memory_lock_;
   std::map<std::uintptr_t, ph_region> memory_;  // by where it ends
 };

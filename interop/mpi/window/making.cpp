@@ -37,13 +37,13 @@ bool Making::agree(bool mine) noexcept {
   return all == 1;
 }
 
-bool Making::is_wanted() const noexcept {
-  if (wish_.info == MPI_INFO_NULL) return true;
-  char value[MPI_MAX_INFO_VAL + 1] = "";
+// The info of the wish says so.
+bool Making::is_said(char* name, const char* value) const noexcept {
+  if (wish_.info == MPI_INFO_NULL) return false;
+  char found[MPI_MAX_INFO_VAL + 1] = "";
   int is_there = 0;
-  char name[] = "photon_async";
-  return real().Info_get(wish_.info, name, MPI_MAX_INFO_VAL, value, &is_there) != MPI_SUCCESS ||
-         is_there == 0 || std::string_view(value) != "false";
+  return real().Info_get(wish_.info, name, MPI_MAX_INFO_VAL, found, &is_there) == MPI_SUCCESS &&
+         is_there != 0 && std::string_view(found) == value;
 }
 
 // Our rank in the job. False: a member is not of it; another job has ranks of the same numbers.
@@ -206,7 +206,9 @@ bool Making::make_real() noexcept {
 // All that can run out of memory, so that a member without any is no riddle to the others.
 bool Making::prepare() noexcept {
   try {
-    if (!is_wanted()) return say("its info says photon_async = false");
+    char async[] = "photon_async";
+    char at_target[] = "photon_op_at_target";
+    if (is_said(async, "false")) return say("its info says photon_async = false");
     if (!wish_.fits) return say("its displacement unit is more than an int holds");
     if (!find_ranks()) return say("not all of its members are of MPI_COMM_WORLD");
     if (!provide()) return say_error();
@@ -214,6 +216,10 @@ bool Making::prepare() noexcept {
     cards_.resize(count);
     holding_->mapped.reserve(2 * std::size_t{count});
     holding_->window = std::make_unique<Window>(job_, static_cast<std::uint32_t>(own_), count);
+    if (is_said(at_target, "true")) {
+      holding_->window->have_ops_at_target();
+      asks_ = true;
+    }
     return true;
   } catch (const std::bad_alloc&) {
     return say("there is no memory for it");

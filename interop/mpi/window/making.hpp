@@ -42,7 +42,7 @@ class Making {
   bool prepare() noexcept;
   bool make_real() noexcept;
   bool say_error() noexcept;
-  bool is_wanted() const noexcept;
+  bool is_said(char* name, const char* value) const noexcept;
   bool find_ranks();
   bool provide();
   bool provide_memory();

@@ -63,6 +63,7 @@ struct Fold {
   const Elements* own;
   const Area* area;
   FoldKind kind;
+  const UserOp* user;           // null: it is a predefined operation
   std::span<std::byte> result;  // as an array; empty: nobody wants it
 };
 Outcome fold_served(Window& window, const Fold& fold) noexcept;

@@ -37,7 +37,7 @@ struct Request {
   std::uint64_t count = 0;   // of elements
   std::uint32_t member = 0;  // of the window: who asks
   std::uint32_t runs = 0;
-  std::uint32_t which = 0;
+  std::uint32_t which = 0;  // a round; of an accumulate without a predefined operation: whose
   Ask ask = Ask::flush;
   Op op = Op::none;
   Basic basic = Basic::none;

@@ -120,6 +120,7 @@ class Server {
   bool take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept;
   bool try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept;
   void forget(Window& window, Lock lock, Asked& asked) noexcept;
+  bool enter_sums(Window& window, Asked& asked, bool is_shared) noexcept;
   static void give_back(Window& window, Lock lock, bool is_shared) noexcept;
   static bool is_alone(Window& window, const Request& request) noexcept;
 

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::uint32_t kAnswer = 2;
 constexpr std::int64_t kLongNs = 1'000'000;
-constexpr unsigned kTries = 100;
 
 std::int64_t now_ns() noexcept {
   timespec now{};
@@ -205,36 +204,49 @@ bool Server::is_alone(Window& window, const Request& request) noexcept {
   return request.value != 0 && window.board().window_lock().owner() == request.member;
 }
 
+// False: somebody else is in.
+bool Server::enter_sums(Window& window, Asked& asked, bool is_shared) noexcept {
+  constexpr unsigned kTries = 100;
+  for (unsigned tries = 0; tries < kTries; ++tries)
+    if (take(window, window.board().sum_lock_of_server(), !is_shared, asked)) return true;
+  return false;
+}
+
 bool Server::do_fold(Window& window, Asked& asked) noexcept {
   const Request& request = asked.request;
   const Target& own = window.target(window.own());
   const FoldKind kind{request.op, request.basic};
+  const UserOp* const user = kind.op == Op::none ? window.ops().find(request.which) : nullptr;
   const std::size_t size = bytes_of(request.basic);
   try {
     Parts parts;
-    if (!takes(kind.op, kind.basic) || !read(request, asked.payload, own, parts) ||
-        (kind.op != Op::no_op &&
+    const bool is_sent = kind.op != Op::no_op;
+    if ((user == nullptr && !takes(kind.op, kind.basic)) ||
+        !read(request, asked.payload, own, parts) ||
+        (is_sent &&
          asked.payload.size() != parts.runs.size() * sizeof(Run) + request.count * size)) {
       answer(asked, PH_ERR_ARGUMENT, {});
       return true;
     }
     std::vector<std::byte> result(request.fetches != 0 ? request.count * size : 0);
-    const bool is_fine = own.way == Way::mapped && is_atomic(kind.basic) &&
-                         request.count * size < kBulkBytes && is_aligned(parts, own.base, size);
     const bool is_alone = this->is_alone(window, request);
-    const Lock lock = window.board().sum_lock_of_server();
-    unsigned tries = 0;
-    while (!is_alone && !take(window, lock, !is_fine, asked))
-      if (++tries == kTries) return false;
+    const bool is_fine = !is_alone && user == nullptr && own.way == Way::mapped &&
+                         is_atomic(kind.basic) && request.count * size < kBulkBytes &&
+                         is_aligned(parts, own.base, size);
+    if (!is_alone && !enter_sums(window, asked, is_fine)) return false;
     std::byte* to = result.empty() ? nullptr : result.data();
     for (const Run& run : parts.runs) {
-      const auto fold = is_fine && !is_alone ? fold_atomic : fold_plain;
-      fold(kind, own.base + run.offset, parts.elements, to, run.bytes / size);
-      if (parts.elements != nullptr) parts.elements += run.bytes;
+      std::byte* const memory = own.base + run.offset;
+      const std::size_t count = run.bytes / size;
+      if (user != nullptr)
+        fold_by_user(*user, kind.basic, type_of(kind.basic), memory, parts.elements, to, count);
+      else
+        (is_fine ? fold_atomic : fold_plain)(kind, memory, parts.elements, to, count);
+      if (is_sent) parts.elements += run.bytes;
       if (to != nullptr) to += run.bytes;
     }
-    if (!is_alone) give_back(window, lock, is_fine);
-    if (request.ticket != 0) answer(asked, PH_OK, std::move(result));
+    if (!is_alone) give_back(window, window.board().sum_lock_of_server(), is_fine);
+    answer(asked, PH_OK, std::move(result));
   } catch (const std::bad_alloc&) {
     answer(asked, PH_ERR_MEMORY, {});
   }
@@ -254,17 +266,14 @@ bool Server::do_swap(Window& window, Asked& asked) noexcept {
       return true;
     }
     std::vector<std::byte> result(size);
-    std::byte* const memory = own.base + parts.runs[0].offset;
-    const bool is_fine =
-        own.way == Way::mapped && is_atomic(request.basic) && is_aligned(parts, own.base, size);
     const bool is_alone = this->is_alone(window, request);
-    const Lock lock = window.board().sum_lock_of_server();
-    unsigned tries = 0;
-    while (!is_alone && !take(window, lock, !is_fine, asked))
-      if (++tries == kTries) return false;
-    const auto swap = is_fine && !is_alone ? swap_atomic : swap_plain;
-    swap(request.basic, memory, parts.elements, parts.elements + size, result.data());
-    if (!is_alone) give_back(window, lock, is_fine);
+    const bool is_fine = !is_alone && own.way == Way::mapped && is_atomic(request.basic) &&
+                         is_aligned(parts, own.base, size);
+    if (!is_alone && !enter_sums(window, asked, is_fine)) return false;
+    const auto swap = is_fine ? swap_atomic : swap_plain;
+    swap(request.basic, own.base + parts.runs[0].offset, parts.elements, parts.elements + size,
+         result.data());
+    if (!is_alone) give_back(window, window.board().sum_lock_of_server(), is_fine);
     answer(asked, PH_OK, std::move(result));
   } catch (const std::bad_alloc&) {
     answer(asked, PH_ERR_MEMORY, {});
@@ -272,31 +281,33 @@ bool Server::do_swap(Window& window, Asked& asked) noexcept {
   return true;
 }
 
-// An asker that has ended needs none.
+// An asker that has ended needs none. Bytes are lent to the library until they are there.
 void Server::answer(const Asked& asked, ph_status status, std::vector<std::byte>&& bytes) noexcept {
   if (asked.request.ticket == 0) return;
-  const Answer header{asked.request.ticket, status};
-  try {
-    lent_.emplace_back();
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-  Lent& lent = lent_.back();
-  lent.bytes = std::move(bytes);
+  Answer header{asked.request.ticket, status};
   ph_am_args args{};
   args.size = sizeof args;
   args.id = kAnswer;
   args.header = &header;
   args.header_bytes = sizeof header;
-  args.payload = lent.bytes.data();
-  args.payload_bytes = lent.bytes.size();
-  args.request = &lent.request;
+  args.flags = PH_NO_LCE;
+  const bool is_lent = bytes.size() > carried_bytes_;
+  try {
+    if (is_lent) lent_.emplace_back().bytes = std::move(bytes);
+    const std::vector<std::byte>& payload = is_lent ? lent_.back().bytes : bytes;
+    args.payload = payload.data();
+    args.payload_bytes = payload.size();
+    if (is_lent) args.request = &lent_.back().request;
+    if (is_lent) args.flags = 0;
+  } catch (const std::bad_alloc&) {
+    header.status = PH_ERR_MEMORY;
+  }
   ph_status sent = ph_am_send(lane_, asked.from, &args);
   while (sent == PH_AGAIN) {
     static_cast<void>(ph_am_poll(lane_, 0));
     sent = ph_am_send(lane_, asked.from, &args);
   }
-  if (sent != PH_OK || lent.request == PH_REQUEST_NONE) lent_.pop_back();
+  if (is_lent && args.request != nullptr && sent != PH_OK) lent_.pop_back();
 }
 
 void Server::take_back_lent() noexcept {

@@ -14,6 +14,8 @@ constexpr Outcome lost() noexcept {
 
 }  // namespace
 
+Outcome Window::settle_ops() noexcept { return settle_all() ? Outcome{} : lost(); }
+
 Window::Window(Job& job, std::uint32_t own, std::uint32_t count) : job_(job), own_(own) {
   targets_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) targets_.push_back(std::make_unique<Target>());
@@ -35,6 +37,8 @@ bool Window::may_begin() const noexcept {
 }
 
 Outcome Window::fence(int asserts) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   if (is_all_.get() || is_started_ || locked_.get() != 0)
     return wrong("a fence in an epoch of locks, or of MPI_Win_start");
   if (is_posted_) return wrong("a fence between MPI_Win_post and MPI_Win_wait");
@@ -67,6 +71,8 @@ bool Window::await(SharedCount& count, std::uint64_t value, std::uint32_t member
 }
 
 Outcome Window::lock(int type, int member, int asserts) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   Target& target = *targets_[static_cast<std::uint32_t>(member)];
   const TargetGuard guard(job_, target);
   if (!may_begin()) return wrong("a lock in another epoch");
@@ -82,6 +88,8 @@ Outcome Window::lock(int type, int member, int asserts) noexcept {
 }
 
 Outcome Window::unlock(int member) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   Target& target = *targets_[static_cast<std::uint32_t>(member)];
   const TargetGuard guard(job_, target);
   if (is_all_.get() || target.access == Access::closed || target.access == Access::granted)
@@ -92,6 +100,8 @@ Outcome Window::unlock(int member) noexcept {
 }
 
 Outcome Window::lock_all(int asserts) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   if (!may_begin() || locked_.get() != 0) return wrong("MPI_Win_lock_all in another epoch");
   fence_.set(Fence::none);
   is_all_unchecked_ = (asserts & MPI_MODE_NOCHECK) != 0;
@@ -100,6 +110,8 @@ Outcome Window::lock_all(int asserts) noexcept {
 }
 
 Outcome Window::unlock_all() noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   if (!is_all_.get()) return wrong("MPI_Win_unlock_all without MPI_Win_lock_all");
   for (const auto& target : targets_) {
     const TargetGuard guard(job_, *target);
@@ -139,6 +151,8 @@ void Window::give_back(Target& target) noexcept {
 // Operations are over when their calls return. What they have stored is seen by all before anything
 // that this rank reads from now on.
 Outcome Window::flush(int member) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   const Outcome outcome = check_passive(member);
   Policy::full_fence();
   if (!outcome.is_good() || server_ == nullptr) return outcome;
@@ -156,6 +170,8 @@ Outcome Window::check_passive(int member) noexcept {
 }
 
 Outcome Window::flush_all() noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   Policy::full_fence();
   if (is_all_.get() || locked_.get() != 0) return settle_all() ? Outcome{} : lost();
   return wrong("a flush outside an epoch of locks");
@@ -164,6 +180,8 @@ Outcome Window::flush_all() noexcept {
 // ---- post, start, complete, wait
 
 Outcome Window::post(const std::vector<std::uint32_t>& origins) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   if (is_posted_) return wrong("MPI_Win_post before the epoch of the last one is over");
   if (fence_.get() == Fence::used) return wrong("MPI_Win_post in the epoch of a fence");
   try {
@@ -182,6 +200,8 @@ Outcome Window::post(const std::vector<std::uint32_t>& origins) noexcept {
 
 // Nothing may touch a target before it has posted.
 Outcome Window::start(const std::vector<std::uint32_t>& targets) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   if (!may_begin() || locked_.get() != 0) return wrong("MPI_Win_start in another epoch");
   try {
     started_ = targets;
@@ -202,6 +222,8 @@ Outcome Window::start(const std::vector<std::uint32_t>& targets) noexcept {
 }
 
 Outcome Window::complete() noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   if (!is_started_) return wrong("MPI_Win_complete without MPI_Win_start");
   Outcome outcome;
   for (const std::uint32_t member : started_) {
@@ -215,6 +237,8 @@ Outcome Window::complete() noexcept {
 }
 
 Outcome Window::wait() noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   if (!is_posted_) return wrong("MPI_Win_wait without MPI_Win_post");
   for (const std::uint32_t origin : posted_)
     if (!await(board().pair(origin).completes, targets_[origin]->completes_taken + 1, origin))
@@ -225,6 +249,8 @@ Outcome Window::wait() noexcept {
 }
 
 Outcome Window::test(bool& is_over) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   is_over = false;
   if (!is_posted_) return wrong("MPI_Win_test without MPI_Win_post");
   for (const std::uint32_t origin : posted_)
@@ -237,6 +263,8 @@ Outcome Window::test(bool& is_over) noexcept {
 }
 
 Outcome Window::end() noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   if (is_all_.get() || is_started_ || is_posted_ || locked_.get() != 0)
     return wrong("MPI_Win_free in an epoch");
   return barrier();

@@ -25,9 +25,11 @@
 #include <vector>
 
 #include "interop/mpi/window/board.hpp"
+#include "interop/mpi/window/in_function.hpp"
 #include "interop/mpi/window/job.hpp"
 #include "interop/mpi/window/patience.hpp"
 #include "interop/mpi/window/server.hpp"
+#include "interop/mpi/window/user_ops.hpp"
 #include "sync/hint.hpp"
 #include "sync/shared_count.hpp"
 
@@ -40,6 +42,10 @@ struct Outcome {
   const char* words = nullptr;
   bool is_good() const noexcept { return error_class == MPI_SUCCESS; }
 };
+
+inline constexpr Outcome kInFunction{MPI_ERR_OTHER,
+                                     "a call inside an operation or a handler of the program, "
+                                     "which may not wait for other ranks"};
 
 enum class Way : std::uint8_t { mapped, copied, served };
 enum class Access : std::uint8_t { closed, shared, exclusive, unchecked, granted };
@@ -90,6 +96,7 @@ class Window {
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(targets_.size()); }
   std::uint32_t own() const noexcept { return own_; }
   Target& target(std::uint32_t member) noexcept { return *targets_[member]; }
+  bool is_own(const Target& target) const noexcept { return &target == targets_[own_].get(); }
   Board& board() noexcept { return *targets_[own_]->board; }
 
   // For members that cannot reach each other by themselves. Requests to them name the window by its
@@ -112,6 +119,14 @@ class Window {
   bool settle(Target& target) noexcept;
   // The memory that operations on a target were given is the caller's again.
   Outcome release(int member) noexcept;
+
+  // Operations of the program that all members know. Some windows have them done in the target's
+  // process always.
+  UserOps& ops() noexcept { return ops_; }
+  // All that this rank has asked of others is done.
+  Outcome settle_ops() noexcept;
+  bool is_op_at_target() const noexcept { return is_op_at_target_; }
+  void have_ops_at_target() noexcept { is_op_at_target_ = true; }
 
   // For an operation on a target: may it be done now? In an epoch of all it takes the lock first.
   // The caller has the target's guard.
@@ -168,6 +183,8 @@ class Window {
 
   Job& job_;
   std::uint32_t own_;
+  UserOps ops_;
+  bool is_op_at_target_ = false;
   Server* server_ = nullptr;  // null: all members reach each other by themselves
   std::uint64_t number_ = 0;
   std::vector<std::unique_ptr<Target>> targets_;

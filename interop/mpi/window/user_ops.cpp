@@ -1,0 +1,92 @@
+#include "interop/mpi/window/user_ops.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "interop/mpi/fold/fold.hpp"
+#include "interop/mpi/window/in_function.hpp"
+
+namespace photon::mpi {
+
+namespace {
+
+std::uint64_t key_of(MPI_Op op) noexcept {
+  std::uint64_t key = 0;
+  std::memcpy(&key, &op, sizeof op);
+  return key;
+}
+
+}  // namespace
+
+void UserFunctions::note(MPI_Op op, UserFunction function) noexcept {
+  try {
+    const std::lock_guard guard(mutex_);
+    all_.insert_or_assign(key_of(op), function);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void UserFunctions::forget(MPI_Op op) noexcept {
+  const std::lock_guard guard(mutex_);
+  all_.erase(key_of(op));
+}
+
+UserFunction UserFunctions::find(MPI_Op op) noexcept {
+  const std::lock_guard guard(mutex_);
+  const auto at = all_.find(key_of(op));
+  return at == all_.end() ? UserFunction{} : at->second;
+}
+
+bool UserOps::add(MPI_Op op, std::uint32_t id, UserFunction function) noexcept {
+  if (!function.is_there() || find(op) != nullptr || find(id) != nullptr) return false;
+  try {
+    all_.push_back({id, op, function});
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  if (!by_id_.set(id, &all_.back())) return false;
+  if (by_handle_.set(key_of(op), &all_.back())) return true;
+  by_id_.erase(id);
+  return false;
+}
+
+bool UserOps::remove(MPI_Op op, std::uint32_t id) noexcept {
+  const UserOp* const one = find(op);
+  if (one == nullptr || one->id != id) return false;
+  by_handle_.erase(key_of(op));
+  by_id_.erase(id);
+  return true;
+}
+
+const UserOp* UserOps::find(MPI_Op op) const noexcept { return by_handle_.find(key_of(op)); }
+
+void fold_by_user(const UserOp& op, Basic basic, MPI_Datatype type, void* target,
+                  const void* source, void* result, std::size_t count) noexcept {
+  constexpr std::size_t kPieceBytes = 64 << 10;
+  const std::size_t size = bytes_of(basic);
+  if (result != nullptr) fold_plain({Op::no_op, basic}, target, nullptr, result, count);
+  const InFunction scope;
+  auto* to = static_cast<std::byte*>(target);
+  const auto* from = static_cast<const std::byte*>(source);
+  while (count != 0) {
+    const std::size_t now = std::min(count, kPieceBytes / size);
+    // MPI's functions take what they only read as if they wrote it.
+    void* const in = const_cast<std::byte*>(from);
+#if MPI_VERSION >= 4
+    if (op.function.large != nullptr) {
+      auto length = static_cast<MPI_Count>(now);
+      op.function.large(in, to, &length, &type);
+    }
+#endif
+    if (op.function.small != nullptr) {
+      int length = static_cast<int>(now);
+      op.function.small(in, to, &length, &type);
+    }
+    to += now * size;
+    from += now * size;
+    count -= now;
+  }
+}
+
+}  // namespace photon::mpi
