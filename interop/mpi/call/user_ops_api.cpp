@@ -48,10 +48,11 @@ constexpr Outcome kNotOurs{MPI_ERR_WIN,
 // All members of a window, for as long as a call takes.
 class Members {
  public:
-  Members(Job& job, MPI_Win win, int tag) noexcept : job_(job) {
+  Members(Job& job, MPI_Win win) noexcept : job_(job) {
+    constexpr int kTag = 1;  // one call at a time of the same members
     MPI_Group group = MPI_GROUP_NULL;
     if (real().Win_get_group(win, &group) != MPI_SUCCESS) return;
-    real().Comm_create_group(job.comm(), group, tag, &comm_);
+    real().Comm_create_group(job.comm(), group, kTag, &comm_);
     real().Group_free(&group);
     if (comm_ != MPI_COMM_NULL) real().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   }
@@ -130,8 +131,7 @@ using Change = Outcome (*)(Members&, Window&, MPI_Op, int) noexcept;
 int change(MPI_Op op, int id, MPI_Win win, Change call) noexcept {
   Window* const window = Windows::find(win);
   if (window == nullptr) return report(win, kNotOurs);
-  constexpr int kTags = 1 << 14;
-  Members members(window->job(), win, (id & (kTags - 1)) | kTags);
+  Members members(window->job(), win);
   return report(win, call(members, *window, op, id));
 }
 

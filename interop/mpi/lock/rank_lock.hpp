@@ -1,7 +1,7 @@
 // A lock between processes that names its holders, so that one whose holder has died can be taken
 // over (docs/mpi.md, "The lock"). No call here waits: a waiter has more to do than to wait.
 //
-//   owner: 0 -- own() --> named -- leave() --> 0
+//   owner: 0 -- own() --> named -- leave(), leave_for() --> 0
 //          named, its rank is dead -- take_over() --> named: the caller
 //   slot:  0 -- share() --> 1 -- unshare() --> 0;  1, its rank is dead -- clear() by the owner -->
 //   0 next:  0 -- claim() --> named -- that rank is in: yield() --> 0
@@ -85,6 +85,13 @@ class RankLock {
     slots_[dead].shares.store(0, std::memory_order_relaxed);
   }
   void leave() noexcept { words_->owner.store(0, std::memory_order_release); }  // [lock-turn]
+  // The same by somebody else in the owner's name: the owner may be dead, and its place taken.
+  // False says so.
+  bool leave_for() noexcept {
+    std::uint64_t expected = name(self_);
+    return words_->owner.compare_exchange(expected, 0, std::memory_order_release,
+                                          std::memory_order_relaxed);  // [lock-turn]
+  }
 
   bool share() noexcept {
     if (is_anothers_turn()) return false;

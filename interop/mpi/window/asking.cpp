@@ -42,57 +42,48 @@ bool Window::ask(Target& target, Request& request, std::span<const ph_const_bloc
   return server_->ask(target.rank, request, payload, into);
 }
 
+// Where threads may meet on a target, a word that is taken back could hide what another of them
+// waits for; so it stays.
 bool Window::settle(Target& target) noexcept {
-  if (target.has_puts && !server_->flush(target.rank)) return false;
-  target.has_puts = false;
-  if (!target.has_sums) return true;
-  Request request;
-  request.ask = Ask::flush;
-  if (!ask(target, request, {}, {})) return false;
-  target.has_sums = false;
-  target.unsettled_bytes = 0;
+  if (server_ == nullptr) return true;
+  if (target.has_puts.get() && !server_->flush(target.rank)) return false;
+  Request request{.ask = Ask::flush};
+  if (target.has_sums.get() && !ask(target, request, {}, {})) return false;
+  if (job_.is_multiple()) return true;
+  target.has_puts.set(false);
+  target.has_sums.set(false);
   return true;
 }
 
 Outcome Window::release(int member) noexcept {
   Target& target = *targets_[static_cast<std::uint32_t>(member)];
-  if (server_ == nullptr || target.base != nullptr) return {};
-  const TargetGuard guard(job_, target);
-  if (target.has_puts && !server_->flush(target.rank)) return kLost;
-  target.has_puts = false;
-  return {};
+  if (server_ == nullptr || target.base != nullptr || !target.has_puts.get()) return {};
+  return server_->flush(target.rank) ? Outcome{} : kLost;
 }
 
-// Where other threads may wait for the same targets, one after the other; else all at once.
+// All targets at once.
 bool Window::settle_all() noexcept {
   if (server_ == nullptr) return true;
-  bool is_there = true;
-  if (job_.is_multiple()) {
-    for (const auto& target : targets_) {
-      const TargetGuard guard(job_, *target);
-      is_there = settle(*target) && is_there;
-    }
-    return is_there;
-  }
-  constexpr std::size_t kAtOnce = 64;
+  constexpr std::size_t kAtOnce = Server::kAtOnce;
   ph_rank asked[kAtOnce];
-  std::size_t count = 0;
+  bool is_there = true;
   Request request{.ask = Ask::flush};
   request.window = number_;
   request.member = own_;
-  for (const auto& target : targets_) {
-    if (target->has_sums) asked[count++] = target->rank;
-    target->has_sums = false;
-    target->unsettled_bytes = 0;
-    if (count == kAtOnce)
-      is_there = server_->ask_all({asked, std::exchange(count, 0)}, request) && is_there;
-  }
-  is_there = server_->ask_all({asked, count}, request) && is_there;
-  for (const auto& target : targets_)
-    if (target->has_puts) {
-      is_there = server_->flush(target->rank) && is_there;
-      target->has_puts = false;
+  for (std::size_t next = 0; next < targets_.size();) {
+    const std::size_t first = next;
+    std::size_t count = 0;
+    for (; next < targets_.size() && count < kAtOnce; ++next)
+      if (targets_[next]->has_sums.get()) asked[count++] = targets_[next]->rank;
+    bool is_settled = server_->ask_all({asked, count}, request);
+    for (std::size_t i = first; i < next; ++i)
+      if (targets_[i]->has_puts.get()) is_settled = server_->flush(targets_[i]->rank) && is_settled;
+    for (std::size_t i = first; i < next && is_settled && !job_.is_multiple(); ++i) {
+      targets_[i]->has_puts.set(false);
+      targets_[i]->has_sums.set(false);
     }
+    is_there = is_there && is_settled;
+  }
   return is_there;
 }
 
@@ -111,7 +102,7 @@ bool write_served(Window& window, Target& target, std::int64_t offset,
     server.serve();
     status = ph_put(server.lane(), target.rank, &put);
   }
-  target.has_puts = true;
+  target.has_puts.set(true);
   return status == PH_OK;
 }
 
@@ -129,6 +120,9 @@ bool Reads::add(const Target& target, std::int64_t offset, ph_block to) noexcept
   get.request = &place;
   ph_status status = ph_get(server.lane(), target.rank, &get);
   while (status == PH_AGAIN) {
+    for (ph_request& one : open_)  // those that are there make room
+      if (&one != &place && one != PH_REQUEST_NONE)
+        is_good_ = ph_test(server.lane(), &one, nullptr) >= 0 && is_good_;
     server.serve();
     status = ph_get(server.lane(), target.rank, &get);
   }
@@ -194,7 +188,7 @@ class Pieces {
                              ? window_.tell(target, request, blocks)
                              : window_.ask(target, request, blocks, result_.first(bytes));
     if (result_.empty())
-      target.has_sums = true;
+      target.has_sums.set(true);
     else
       result_ = result_.subspan(bytes);
     runs_.clear();
@@ -228,7 +222,10 @@ class Pieces {
     constexpr std::size_t kMostUnsettled = 192 << 10;
     Target& target = *fold_.area->target;
     const std::size_t taken = bytes + runs_.size() * sizeof(Run);
-    if (target.unsettled_bytes + taken > kMostUnsettled && !window_.settle(target)) return false;
+    if (target.unsettled_bytes + taken > kMostUnsettled) {
+      if (!window_.settle(target)) return false;
+      target.unsettled_bytes = 0;
+    }
     target.unsettled_bytes += taken;
     return true;
   }

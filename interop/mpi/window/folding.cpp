@@ -217,9 +217,8 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
     own = &other;
   }
   Target& target = *area.target;
-  const bool is_sent = target.base == nullptr
-                           ? target.way == Way::served
-                           : user != nullptr && window.is_op_at_target() && !window.is_own(target);
+  const bool is_sent = (target.base == nullptr && target.way == Way::served) ||
+                       (user != nullptr && window.is_op_at_target() && !window.is_own(target));
   if (area.elements.bytes() != 0)
     if (const Outcome outcome = results.begin(window.job(), result, area, is_sent);
         !outcome.is_good())

@@ -164,6 +164,7 @@ void Job::count_neighbours() {
 
 Job::~Job() {
   // Memory that the program has not freed stays usable, as MPI's own does, until the process ends.
+  serving_.set(nullptr);
   server_.reset();
   if (context_ != nullptr && memory_.empty()) {
     ph_finalize(context_);
@@ -181,6 +182,7 @@ bool Job::has_ended(ph_rank rank) noexcept {
 }
 
 Server* Job::server() noexcept {
+  const std::lock_guard guard(server_lock_);
   if (server_ != nullptr) return server_.get();
   try {
     ph_error why{};
@@ -188,11 +190,19 @@ Server* Job::server() noexcept {
     if (server_ == nullptr) say("no window that needs a thread can be served: %s", why.text);
   } catch (const std::bad_alloc&) {
   }
+  serving_.set(server_.get());
   return server_.get();
 }
 
+std::uint64_t Job::next_number() noexcept {
+  constexpr unsigned kBitsOfWindows = 40;
+  const std::lock_guard guard(server_lock_);
+  return (std::uint64_t{rank_} << kBitsOfWindows) | ++last_window_;
+}
+
 void Job::serve() noexcept {
-  if (server_ != nullptr) static_cast<void>(ph_am_poll(server_->lane(), 0));
+  if (const Server* const server = serving_.get(); server != nullptr)
+    static_cast<void>(ph_am_poll(server->lane(), 0));
   static_cast<void>(ph_probe_u64(context_, PH_ANY_RANK, PH_EITHER));
   int flag = 0;
   real().Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, MPI_STATUS_IGNORE);

@@ -14,7 +14,6 @@
 #include <photon/context.h>
 #include <photon/memory.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -25,6 +24,7 @@
 #include "interop/mpi/type/datatype.hpp"
 #include "interop/mpi/window/server.hpp"
 #include "interop/mpi/window/user_ops.hpp"
+#include "sync/published.hpp"
 
 namespace photon::mpi {
 
@@ -60,9 +60,8 @@ class Job {
   // The one that serves this rank's memory to those who cannot reach it by themselves, and asks
   // others; it begins when it is first asked for. Null: it cannot be had.
   Server* server() noexcept;
-  // A number for a window that its members have agreed on, given the largest proposal.
-  std::uint64_t proposal() const noexcept { return last_window_ + 1; }
-  void note_window(std::uint64_t number) noexcept { last_window_ = std::max(last_window_, number); }
+  // A number that no other window has, of this rank or another.
+  std::uint64_t next_number() noexcept;
 
   // Memory that peers on this host map. Null: there is none.
   void* allocate(std::size_t bytes) noexcept;
@@ -86,7 +85,9 @@ class Job {
   bool is_talkative_ = false;
   bool is_refused_ = false;
   std::uint64_t last_window_ = 0;
+  std::mutex server_lock_;  // of those that make it, and of the numbers
   std::unique_ptr<Server> server_;
+  sync::Published<LockPolicy, Server> serving_;  // the same, for serve()
   Types types_;
   UserFunctions functions_;
   std::mutex memory_lock_;

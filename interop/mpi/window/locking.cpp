@@ -18,7 +18,8 @@ bool is_free(const Lock& lock) noexcept { return lock.owner() == kNobody; }
 
 }  // namespace
 
-void Window::own_lock(Lock lock, Target& target) noexcept {
+bool Window::own_lock(Lock lock, Target& target) noexcept {
+  bool is_from_dead = false;
   if (!lock.own()) {
     Patience patience(job_, target.board->doorbell());
     bool has_claimed = false;
@@ -32,6 +33,7 @@ void Window::own_lock(Lock lock, Target& target) noexcept {
           lock.unclaim(claimer);
         } else if (lock.take_over(owner)) {
           warn_of(target, owner);
+          is_from_dead = true;
           break;
         }
       }
@@ -40,6 +42,7 @@ void Window::own_lock(Lock lock, Target& target) noexcept {
     if (has_claimed) lock.yield();
   }
   await_sharers(lock, target);
+  return is_from_dead;
 }
 
 // The owner's word keeps new ones out.
@@ -95,7 +98,7 @@ void Window::call(Target& target) noexcept {
   if (&target == targets_[own_].get())
     server_->look();
   else
-    static_cast<void>(tell(target, Request{.ask = Ask::poke}, {}));
+    server_->poke(target.rank);
 }
 
 void Window::warn_of(const Target& target, std::uint32_t dead) const noexcept {

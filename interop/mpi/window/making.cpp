@@ -125,16 +125,14 @@ bool Making::be_served() noexcept {
   if (agree(!asks_)) return true;
   Server* const server = job_.server();
   if (!agree(server != nullptr)) return false;
-  std::uint64_t number = job_.proposal();
-  std::uint64_t largest = 0;
-  if (!agree(real().Allreduce(&number, &largest, 1, MPI_UINT64_T, MPI_MAX, comm_) == MPI_SUCCESS))
+  const std::uint64_t mine = own_ == 0 ? job_.next_number() : 0;
+  std::uint64_t number = 0;
+  if (!agree(real().Allreduce(&mine, &number, 1, MPI_UINT64_T, MPI_MAX, comm_) == MPI_SUCCESS))
     return false;
-  job_.note_window(largest);
   bool is_entered = false;
   try {
-    server->enter(largest, *holding_->window);
-    is_entered = true;
-    holding_->window->be_served(*server, largest);
+    holding_->window->be_served(*server, number);
+    is_entered = server->enter(number, *holding_->window);
   } catch (const std::bad_alloc&) {
   }
   return agree(is_entered);

@@ -1,8 +1,12 @@
 #include "interop/mpi/window/server.hpp"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -48,14 +52,19 @@ bool Server::begin(ph_error& why) {
     return false;
   }
   carried_bytes_ = setting_of(job_.context(), "am_carried_max");
+  // Signals are for the program's threads.
+  sigset_t all;
+  sigset_t own;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &own);
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
     why.status = PH_ERR_SYSTEM;
     std::strncpy(why.text, "no thread can be started", sizeof why.text - 1);
-    return false;
   }
-  return true;
+  ::pthread_sigmask(SIG_SETMASK, &own, nullptr);
+  return thread_.joinable();
 }
 
 Server::~Server() {
@@ -71,38 +80,71 @@ Server::~Server() {
 }
 
 void Server::run() noexcept {
-  for (;;) {
-    const bool waits = do_all();
-    take_back_lent();
-    {
-      const std::lock_guard guard(mutex_);
-      if (is_ending_) return;
+  while (do_turn()) take_errors();
+}
+
+// False: it ends.
+bool Server::do_turn() noexcept {
+  const Left left = do_all();
+  take_back_lent();
+  {
+    const std::lock_guard guard(mutex_);
+    if (is_ending_) return false;
+  }
+  if (left == Left::more) {
+    static_cast<void>(ph_am_poll(lane_, 0));
+    return true;
+  }
+  const bool looks = left == Left::waits || !lent_.empty();
+  const ph_status status =
+      ph_wait(lane_, {PH_ANY_RANK, PH_EITHER, nullptr}, looks ? kLookUs : PH_FOREVER);
+  if (status == PH_OK || status == PH_TIMEOUT) return true;
+  std::unique_lock guard(mutex_);  // nobody is left who could send
+  answered_.wait_for(guard, std::chrono::milliseconds(1));
+  return true;
+}
+
+// Operations of this lane ask for no completions, so what comes tells of a failure: what that rank
+// was sent is not all there, and whoever waits for it is told so.
+void Server::take_errors() noexcept {
+  for (ph_u64_completion one = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER); one.kind != 0;
+       one = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER)) {
+    if (one.status >= 0) continue;
+    const std::lock_guard guard(mutex_);
+    try {
+      broken_.emplace(one.peer, static_cast<ph_status>(one.status));
+    } catch (const std::bad_alloc&) {  // then it is one that nobody hears of
     }
-    const bool looks = waits || !lent_.empty();
-    const ph_status status =
-        ph_wait(lane_, {PH_ANY_RANK, PH_EITHER, nullptr}, looks ? kLookUs : PH_FOREVER);
-    while (ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER).kind != 0) {  // errors of what was lost
-    }
-    if (status == PH_OK || status == PH_TIMEOUT) continue;
-    std::unique_lock guard(mutex_);  // nobody is left who could send
-    answered_.wait_for(guard, std::chrono::milliseconds(1));
+    answered_.notify_all();
   }
 }
 
-void Server::enter(std::uint64_t number, Window& window) {
+bool Server::enter(std::uint64_t number, Window& window) {
   const std::lock_guard guard(mutex_);
-  windows_.emplace(number, &window);
+  return windows_.try_emplace(number, Entry{&window}).second;
 }
 
 void Server::leave(std::uint64_t number) noexcept {
-  const std::lock_guard guard(mutex_);
-  windows_.erase(number);
+  std::unique_lock guard(mutex_);
+  const auto at = windows_.find(number);
+  if (at == windows_.end()) return;
+  answered_.wait(guard, [&] { return at->second.users == 0; });
+  windows_.erase(at);
+  for (auto& [from, queue] : queues_) queue.failed.erase(number);
 }
 
-Window* Server::find(std::uint64_t number) noexcept {
-  const std::lock_guard guard(mutex_);
-  const auto at = windows_.find(number);
-  return at == windows_.end() ? nullptr : at->second;
+Server::Use::Use(Server& server, std::uint64_t number) noexcept : server_(server) {
+  const std::lock_guard guard(server.mutex_);
+  const auto at = server.windows_.find(number);
+  if (at == server.windows_.end()) return;
+  entry_ = &at->second;
+  ++entry_->users;
+}
+
+Server::Use::~Use() {
+  if (entry_ == nullptr) return;
+  const std::lock_guard guard(server_.mutex_);
+  if (--entry_->users == 0) server_.answered_.notify_all();
 }
 
 // ---- what arrives
@@ -112,10 +154,14 @@ ph_status Server::on_request(void* user, const ph_am_message* message, ph_am_lan
   Request request;
   if (message->header_bytes != sizeof request) return PH_ERR_ARGUMENT;
   std::memcpy(&request, message->header, sizeof request);
+  if (request.ask == Ask::poke) {
+    server.look();
+    return PH_OK;
+  }
   if (request.ask >= Ask::round) {
-    Window* const window = server.find(request.window);
-    if (window == nullptr || message->payload_bytes != 0) return PH_ERR_ARGUMENT;
-    server.do_count(*window, request);
+    const Use use(server, request.window);
+    if (use.window() == nullptr || message->payload_bytes != 0) return PH_ERR_ARGUMENT;
+    server.do_count(*use.window(), request);
     return PH_OK;
   }
   try {
@@ -126,7 +172,7 @@ ph_status Server::on_request(void* user, const ph_am_message* message, ph_am_lan
     Asked& queued = *asked;
     {
       const std::lock_guard guard(server.mutex_);
-      server.queues_[message->source].push_back(std::move(asked));
+      server.queues_[message->source].asked.push_back(std::move(asked));
     }
     if (message->payload_bytes == 0 || message->payload != nullptr) {
       if (message->payload_bytes != 0)
@@ -140,7 +186,7 @@ ph_status Server::on_request(void* user, const ph_am_message* message, ph_am_lan
     landing->done = on_landed;
     landing->argument = &queued;
     return PH_OK;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return PH_ERR_MEMORY;
   }
 }
@@ -210,6 +256,10 @@ void Server::over(Ticket& ticket, ph_status status) noexcept {
 void Server::serve() noexcept { job_.serve(); }
 
 bool Server::is_lost(ph_rank rank) noexcept {
+  {
+    const std::lock_guard guard(mutex_);
+    if (broken_.contains(rank)) return true;
+  }
   ph_contact_state state = PH_PEER_UNKNOWN;
   if (ph_peer_state(lane_, rank, &state) != PH_OK) return true;
   return state == PH_PEER_DEAD || state == PH_PEER_DEPARTED;
@@ -258,9 +308,8 @@ bool Server::ask(ph_rank to, Request request, std::span<const ph_const_block> pa
 }
 
 bool Server::ask_all(std::span<const ph_rank> to, const Request& request) noexcept {
-  constexpr std::size_t kMost = 64;
-  Ticket tickets[kMost];
-  bool is_told[kMost] = {};
+  Ticket tickets[kAtOnce];
+  bool is_told[kAtOnce] = {};
   bool is_done = true;
   for (std::size_t i = 0; i < to.size(); ++i) {
     Request one = request;
@@ -302,13 +351,26 @@ bool Server::await(Ticket& ticket, ph_rank from) noexcept {
   }
 }
 
+void Server::poke(ph_rank to) noexcept {
+  const Request request{.ask = Ask::poke};
+  ph_am_args args{};
+  args.size = sizeof args;
+  args.id = kRequest;
+  args.header = &request;
+  args.header_bytes = sizeof request;
+  args.flags = PH_NO_LCE;
+  static_cast<void>(ph_am_send(lane_, to, &args));
+}
+
 bool Server::flush(ph_rank to) noexcept {
   for (;;) {
     const ph_status status = ph_flush(lane_, to, kLookUs);
-    if (status == PH_OK) return true;
+    if (status == PH_OK) break;
     if (status != PH_TIMEOUT && status != PH_AGAIN) return false;
     serve();
   }
+  const std::lock_guard guard(mutex_);
+  return !broken_.contains(to);
 }
 
 }  // namespace photon::mpi

@@ -7,7 +7,9 @@
 //
 // Requests of one origin are done in the order in which it has sent them; locks that wait hold up
 // nobody, since other threads of that origin may go on. The thread waits for no lock: it looks
-// again each millisecond, or when it is poked. It makes no call of MPI's. Owner: the job; it begins
+// again each millisecond, or when it is poked. It makes no call of MPI's.
+// Invariants: a window that leaves is in nobody's hands any more. A request that is not done is
+// told of: by its answer, else by that of the next flush of its origin. Owner: the job; it begins
 // with the first window that needs it, at all its members. Threads: ask() and tell() any; the
 // handlers run in whichever thread makes progress on the lane.
 #pragma once
@@ -46,8 +48,9 @@ class Server {
   // target.
   std::size_t carried_bytes() const noexcept { return carried_bytes_; }
 
-  // Requests name windows by these numbers from now on, until leave().
-  void enter(std::uint64_t number, Window& window);
+  // Requests name windows by these numbers from now on, until leave(), which waits for whoever is
+  // at the window. False: the number is taken.
+  bool enter(std::uint64_t number, Window& window);
   void leave(std::uint64_t number) noexcept;
 
   // Sends a request, and waits for its answer, whose bytes go to `into`. False: the target has
@@ -55,9 +58,12 @@ class Server {
   bool ask(ph_rank to, Request request, std::span<const ph_const_block> payload,
            std::span<std::byte> into) noexcept;
   // One to each of those ranks, without payloads. False: one has ended.
+  static constexpr std::size_t kAtOnce = 64;
   bool ask_all(std::span<const ph_rank> to, const Request& request) noexcept;
   // The same without an answer.
   bool tell(ph_rank to, const Request& request, std::span<const ph_const_block> payload) noexcept;
+  // That rank's thread looks at the locks that wait there; it may miss it.
+  void poke(ph_rank to) noexcept;
   // All puts to that rank have landed. False: it has ended.
   bool flush(ph_rank to) noexcept;
   // Waits for an operation of the lane.
@@ -93,9 +99,34 @@ class Server {
     std::vector<std::byte> bytes;
   };
 
+  // Requests of one origin, and how the first of each window ended that was not done.
+  struct Queue {
+    std::deque<std::unique_ptr<Asked>> asked;
+    std::map<std::uint64_t, ph_status> failed;
+  };
+  // A window that somebody is at.
+  struct Entry {
+    Window* window = nullptr;
+    unsigned users = 0;
+  };
+  class Use {
+   public:
+    Use(Server& server, std::uint64_t number) noexcept;
+    ~Use();
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    Window* window() const noexcept { return entry_ == nullptr ? nullptr : entry_->window; }
+
+   private:
+    Server& server_;
+    Entry* entry_ = nullptr;
+  };
+
   explicit Server(Job& job) noexcept : job_(job) {}
   bool begin(ph_error& why);
   void run() noexcept;
+  bool do_turn() noexcept;
+  void take_errors() noexcept;
   bool is_lost(ph_rank rank) noexcept;
   bool enter(Ticket& ticket, Request& request) noexcept;
   bool await(Ticket& ticket, ph_rank from) noexcept;
@@ -106,23 +137,29 @@ class Server {
   static ph_status on_filled(void* ticket, const ph_am_message* message, const ph_am_part* part);
   void arrived(Asked& asked, ph_status status) noexcept;
   void over(Ticket& ticket, ph_status status) noexcept;
-  Window* find(std::uint64_t number) noexcept;
 
   // The target's side (serving.cpp).
-  bool do_all() noexcept;  // true: a lock waits
+  enum class Left : std::uint8_t { nothing, waits, more };
+  Left do_all() noexcept;
+  Left do_queue(Queue& queue, std::unique_lock<std::mutex>& guard);
   bool do_one(Asked& asked) noexcept;
+  bool do_at(Window& window, Asked& asked) noexcept;
   bool do_fold(Window& window, Asked& asked) noexcept;
   bool do_swap(Window& window, Asked& asked) noexcept;
   bool do_lock(Window& window, Asked& asked) noexcept;
   void do_count(Window& window, const Request& request) noexcept;
   void answer(const Asked& asked, ph_status status, std::vector<std::byte>&& bytes) noexcept;
+  void note_failure(const Asked& asked, ph_status status) noexcept;
+  ph_status failure_of(const Asked& asked) noexcept;
+  ph_status send_answer(ph_rank to, ph_am_args& args) noexcept;
   void take_back_lent() noexcept;
   bool take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept;
   bool try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept;
   void forget(Window& window, Lock lock, Asked& asked) noexcept;
   bool enter_sums(Window& window, Asked& asked, bool is_shared) noexcept;
   static void give_back(Window& window, Lock lock, bool is_shared) noexcept;
-  static bool is_alone(Window& window, const Request& request) noexcept;
+  static bool is_late(Window& window, const Request& request) noexcept;
+  void abandon(Window& window, Asked& asked) noexcept;
 
   Job& job_;
   ph_context* lane_ = nullptr;
@@ -131,8 +168,9 @@ class Server {
   std::mutex mutex_;  // of all below
   std::condition_variable answered_;
   bool is_ending_ = false;
-  std::map<std::uint64_t, Window*> windows_;
-  std::map<ph_rank, std::deque<std::unique_ptr<Asked>>> queues_;
+  std::map<std::uint64_t, Entry> windows_;
+  std::map<ph_rank, Queue> queues_;
+  std::map<ph_rank, ph_status> broken_;        // ranks that have refused a message of ours
   std::list<std::unique_ptr<Asked>> waiting_;  // locks; of the thread alone, as the next
   std::list<Lent> lent_;
   std::map<std::uint64_t, Ticket*> tickets_;

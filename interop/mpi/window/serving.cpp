@@ -37,16 +37,17 @@ bool read(const Request& request, const std::vector<std::byte>& payload, const T
   const std::size_t size = bytes_of(request.basic);
   const std::uint64_t runs_bytes = std::uint64_t{request.runs} * sizeof(Run);
   if (size == 0 || request.runs == 0 || runs_bytes > payload.size() ||
-      request.count > own.size_bytes / 2 + 1)
+      request.count > own.size_bytes)
     return false;
   parts.runs.resize(request.runs);
   std::memcpy(parts.runs.data(), payload.data(), runs_bytes);
+  // Behind the last member of a pair there may be no memory, and nothing is touched.
+  const std::uint64_t hole = family_of(request.basic) == Family::pair ? 12 : 0;
   std::uint64_t bytes = 0;
   for (const Run& run : parts.runs) {
     const auto offset = static_cast<std::uint64_t>(run.offset);
-    constexpr std::uint64_t kHole = 12;  // behind the last member of a pair
     if (run.offset < 0 || run.bytes % size != 0 || offset > own.size_bytes ||
-        run.bytes > own.size_bytes - offset + kHole)
+        run.bytes > own.size_bytes - offset + hole)
       return false;
     bytes += run.bytes;
   }
@@ -61,61 +62,80 @@ bool is_aligned(const Parts& parts, const std::byte* base, std::size_t size) noe
   });
 }
 
+// False: there is no memory.
+template <class T>
+bool make_one(std::list<T>& list) noexcept {
+  try {
+    list.emplace_back();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 }  // namespace
 
-// In the order of each origin. A lock that cannot be had stands aside.
-bool Server::do_all() noexcept {
-  bool waits = false;
+// The origins take turns.
+Server::Left Server::do_all() noexcept {
   waiting_.remove_if([&](const std::unique_ptr<Asked>& asked) { return do_one(*asked); });
+  Left left = Left::nothing;
   std::unique_lock guard(mutex_);
-  for (auto& [from, queue] : queues_) {
-    while (!queue.empty() && queue.front()->is_whole) {
-      Asked& asked = *queue.front();
-      guard.unlock();
-      const bool is_done = do_one(asked);
-      guard.lock();
-      if (!is_done && asked.request.ask != Ask::lock) {
-        waits = true;
-        break;
-      }
-      std::unique_ptr<Asked> taken = std::move(queue.front());
-      queue.pop_front();
-      if (!is_done) waiting_.push_back(std::move(taken));
-    }
+  for (auto& [from, queue] : queues_) left = std::max(left, do_queue(queue, guard));
+  return left == Left::nothing && !waiting_.empty() ? Left::waits : left;
+}
+
+// In the order of the origin. A lock that cannot be had stands aside.
+Server::Left Server::do_queue(Queue& queue, std::unique_lock<std::mutex>& guard) {
+  constexpr unsigned kMost = 64;
+  for (unsigned done = 0; !queue.asked.empty() && queue.asked.front()->is_whole; ++done) {
+    if (done == kMost) return Left::more;
+    Asked& asked = *queue.asked.front();
+    guard.unlock();
+    const bool is_done = do_one(asked);
+    guard.lock();
+    if (!is_done && asked.request.ask != Ask::lock) return Left::waits;
+    std::unique_ptr<Asked> taken = std::move(queue.asked.front());
+    queue.asked.pop_front();
+    if (!is_done) waiting_.push_back(std::move(taken));
   }
-  return waits || !waiting_.empty();
+  return Left::nothing;
 }
 
 // False: it has to wait.
 bool Server::do_one(Asked& asked) noexcept {
   const Request& request = asked.request;
   if (asked.since_ns == 0) asked.since_ns = now_ns();
-  Window* const window = find(request.window);
+  const Use use(*this, request.window);
+  Window* const window = use.window();
   if (window == nullptr || request.member >= window->size() ||
       window->target(request.member).rank != asked.from) {
     answer(asked, PH_ERR_NOT_FOUND, {});
     return true;
   }
+  return do_at(*window, asked);
+}
+
+bool Server::do_at(Window& window, Asked& asked) noexcept {
+  const Request& request = asked.request;
   switch (request.ask) {
-    case Ask::accumulate: return do_fold(*window, asked);
-    case Ask::swap: return do_swap(*window, asked);
-    case Ask::lock: return do_lock(*window, asked);
+    case Ask::accumulate: return do_fold(window, asked);
+    case Ask::swap: return do_swap(window, asked);
+    case Ask::lock: return do_lock(window, asked);
     case Ask::unlock: {
-      const Lock lock = window->board().seen_by(request.member).window_lock();
-      if (request.value != 0)
-        window->leave_lock(lock, window->target(window->own()));
-      else
-        window->unshare_lock(lock, window->target(window->own()));
+      const Lock lock = window.board().seen_by(request.member).window_lock();
+      if (request.value == 0)
+        window.unshare_lock(lock, window.target(window.own()));
+      else if (Lock(lock).leave_for())
+        window.call(window.target(window.own()));
       return true;
     }
-    case Ask::flush: answer(asked, PH_OK, {}); return true;
+    case Ask::flush: answer(asked, failure_of(asked), {}); return true;
     default: answer(asked, PH_ERR_ARGUMENT, {}); return true;
   }
 }
 
 void Server::do_count(Window& window, const Request& request) noexcept {
   Board& board = window.board();
-  if (request.ask == Ask::poke) return look();
   if (request.member >= window.size()) return;
   if (request.ask == Ask::round && request.which < Board::kRounds)
     board.round(request.which).count_to(request.value);
@@ -135,8 +155,8 @@ bool Server::take(Window& window, Lock lock, bool is_exclusive, Asked& asked) no
   }
   if (is_in)
     forget(window, lock, asked);
-  else if (!asked.has_claimed && now_ns() - asked.since_ns >= kLongNs)
-    asked.has_claimed = lock.claim();
+  else if (now_ns() - asked.since_ns >= kLongNs)
+    asked.has_claimed = lock.claim() || asked.has_claimed;
   return is_in;
 }
 
@@ -199,9 +219,19 @@ void Server::give_back(Window& window, Lock lock, bool is_shared) noexcept {
     window.leave_lock(lock, own);
 }
 
-// An epoch that nobody else is in. One who has died in it may have lost it to another since.
-bool Server::is_alone(Window& window, const Request& request) noexcept {
-  return request.value != 0 && window.board().window_lock().owner() == request.member;
+// It is of an epoch that was the asker's alone, which another has taken since, for the asker is
+// dead. The caller has the accumulate lock for itself, and whoever takes an epoch so waits for that
+// lock before it goes on.
+bool Server::is_late(Window& window, const Request& request) noexcept {
+  return request.value != 0 && window.board().window_lock().owner() != request.member;
+}
+
+// It will not be done: the accumulate lock may have its name already.
+void Server::abandon(Window& window, Asked& asked) noexcept {
+  Lock lock = window.board().sum_lock_of_server();
+  forget(window, lock, asked);
+  if (asked.has_named && lock.leave_for()) window.call(window.target(window.own()));
+  asked.has_named = false;
 }
 
 // False: somebody else is in.
@@ -229,11 +259,11 @@ bool Server::do_fold(Window& window, Asked& asked) noexcept {
       return true;
     }
     std::vector<std::byte> result(request.fetches != 0 ? request.count * size : 0);
-    const bool is_alone = this->is_alone(window, request);
-    const bool is_fine = !is_alone && user == nullptr && own.way == Way::mapped &&
+    const bool is_fine = request.value == 0 && user == nullptr && own.way == Way::mapped &&
                          is_atomic(kind.basic) && request.count * size < kBulkBytes &&
                          is_aligned(parts, own.base, size);
-    if (!is_alone && !enter_sums(window, asked, is_fine)) return false;
+    if (!enter_sums(window, asked, is_fine)) return false;
+    if (is_late(window, request)) parts.runs.clear();
     std::byte* to = result.empty() ? nullptr : result.data();
     for (const Run& run : parts.runs) {
       std::byte* const memory = own.base + run.offset;
@@ -245,9 +275,10 @@ bool Server::do_fold(Window& window, Asked& asked) noexcept {
       if (is_sent) parts.elements += run.bytes;
       if (to != nullptr) to += run.bytes;
     }
-    if (!is_alone) give_back(window, window.board().sum_lock_of_server(), is_fine);
+    give_back(window, window.board().sum_lock_of_server(), is_fine);
     answer(asked, PH_OK, std::move(result));
   } catch (const std::bad_alloc&) {
+    abandon(window, asked);
     answer(asked, PH_ERR_MEMORY, {});
   }
   return true;
@@ -266,24 +297,26 @@ bool Server::do_swap(Window& window, Asked& asked) noexcept {
       return true;
     }
     std::vector<std::byte> result(size);
-    const bool is_alone = this->is_alone(window, request);
-    const bool is_fine = !is_alone && own.way == Way::mapped && is_atomic(request.basic) &&
+    const bool is_fine = request.value == 0 && own.way == Way::mapped && is_atomic(request.basic) &&
                          is_aligned(parts, own.base, size);
-    if (!is_alone && !enter_sums(window, asked, is_fine)) return false;
+    if (!enter_sums(window, asked, is_fine)) return false;
     const auto swap = is_fine ? swap_atomic : swap_plain;
-    swap(request.basic, own.base + parts.runs[0].offset, parts.elements, parts.elements + size,
-         result.data());
-    if (!is_alone) give_back(window, window.board().sum_lock_of_server(), is_fine);
+    if (!is_late(window, request))
+      swap(request.basic, own.base + parts.runs[0].offset, parts.elements, parts.elements + size,
+           result.data());
+    give_back(window, window.board().sum_lock_of_server(), is_fine);
     answer(asked, PH_OK, std::move(result));
   } catch (const std::bad_alloc&) {
+    abandon(window, asked);
     answer(asked, PH_ERR_MEMORY, {});
   }
   return true;
 }
 
-// An asker that has ended needs none. Bytes are lent to the library until they are there.
+// An asker that has ended needs none. What it did not ask an answer for it hears of when it
+// flushes. Large answers are lent to the library until they are there.
 void Server::answer(const Asked& asked, ph_status status, std::vector<std::byte>&& bytes) noexcept {
-  if (asked.request.ticket == 0) return;
+  if (asked.request.ticket == 0) return note_failure(asked, status);
   Answer header{asked.request.ticket, status};
   ph_am_args args{};
   args.size = sizeof args;
@@ -291,23 +324,55 @@ void Server::answer(const Asked& asked, ph_status status, std::vector<std::byte>
   args.header = &header;
   args.header_bytes = sizeof header;
   args.flags = PH_NO_LCE;
-  const bool is_lent = bytes.size() > carried_bytes_;
-  try {
-    if (is_lent) lent_.emplace_back().bytes = std::move(bytes);
-    const std::vector<std::byte>& payload = is_lent ? lent_.back().bytes : bytes;
-    args.payload = payload.data();
-    args.payload_bytes = payload.size();
-    if (is_lent) args.request = &lent_.back().request;
-    if (is_lent) args.flags = 0;
-  } catch (const std::bad_alloc&) {
-    header.status = PH_ERR_MEMORY;
+  args.payload = bytes.data();
+  args.payload_bytes = bytes.size();
+  ph_status sent = PH_ERR_MEMORY;
+  if (bytes.size() <= carried_bytes_) {
+    sent = send_answer(asked.from, args);
+  } else if (std::list<Lent> one; make_one(one)) {
+    one.front().bytes = std::move(bytes);
+    args.flags = 0;
+    args.request = &one.front().request;
+    sent = send_answer(asked.from, args);
+    if (sent == PH_OK) lent_.splice(lent_.end(), one);
   }
-  ph_status sent = ph_am_send(lane_, asked.from, &args);
+  if (sent != PH_ERR_MEMORY) return;
+  header.status = PH_ERR_MEMORY;  // which every asker can be told
+  args.flags = PH_NO_LCE;
+  args.payload = nullptr;
+  args.payload_bytes = 0;
+  args.request = nullptr;
+  while (sent == PH_ERR_MEMORY) sent = send_answer(asked.from, args);
+}
+
+ph_status Server::send_answer(ph_rank to, ph_am_args& args) noexcept {
+  ph_status sent = ph_am_send(lane_, to, &args);
   while (sent == PH_AGAIN) {
+    take_back_lent();
     static_cast<void>(ph_am_poll(lane_, 0));
-    sent = ph_am_send(lane_, asked.from, &args);
+    sent = ph_am_send(lane_, to, &args);
   }
-  if (is_lent && args.request != nullptr && sent != PH_OK) lent_.pop_back();
+  return sent;
+}
+
+void Server::note_failure(const Asked& asked, ph_status status) noexcept {
+  if (status == PH_OK) return;
+  const std::lock_guard guard(mutex_);
+  try {
+    queues_[asked.from].failed.emplace(asked.request.window, status);
+  } catch (const std::bad_alloc&) {  // then its origin is not told
+  }
+}
+
+// Told once.
+ph_status Server::failure_of(const Asked& asked) noexcept {
+  const std::lock_guard guard(mutex_);
+  auto& failed = queues_[asked.from].failed;
+  const auto at = failed.find(asked.request.window);
+  if (at == failed.end()) return PH_OK;
+  const ph_status status = at->second;
+  failed.erase(at);
+  return status;
 }
 
 void Server::take_back_lent() noexcept {

@@ -9,7 +9,9 @@ namespace {
 
 constexpr Outcome wrong(const char* words) noexcept { return {MPI_ERR_RMA_SYNC, words}; }
 constexpr Outcome lost() noexcept {
-  return {MPI_ERR_OTHER, "a member of the window has ended, and this call waits for it"};
+  return {MPI_ERR_OTHER,
+          "a member of the window has ended, or lost what was sent to it, and this call waits for "
+          "it"};
 }
 
 }  // namespace
@@ -45,20 +47,30 @@ Outcome Window::fence(int asserts) noexcept {
   constexpr int kNothing = MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
   fence_.set((asserts & MPI_MODE_NOSUCCEED) != 0 ? Fence::none : Fence::maybe);
   if ((asserts & kNothing) == kNothing) return {};
-  return settle_all() ? barrier() : lost();
+  const bool is_there = settle_all();
+  const Outcome met = barrier();
+  return is_there ? met : lost();
 }
 
 // Dissemination: in round k each member tells the one that is 2^k behind it. Whoever has heard in
-// all rounds has heard of all members, and sees what they did before.
+// all rounds has heard of all members, and sees what they did before. One that is dead stops
+// nobody: whoever misses it goes on, and says so in its other rounds, by an odd word. That one says
+// so for ever, so that a word of the next barrier may stand there already.
 Outcome Window::barrier() noexcept {
-  const std::uint64_t number = ++barriers_;
-  for (std::uint32_t k = 0; (std::uint64_t{1} << k) < size(); ++k) {
-    const std::uint32_t step = 1U << k;
-    const std::uint32_t to = (own_ + step) % size();
-    if (!tell(*targets_[to], Ask::round, k, number)) return lost();
-    if (!await(board().round(k), number, (own_ + size() - step) % size())) return lost();
-  }
-  return {};
+  ++barriers_;
+  for (std::uint32_t k = 0; (std::uint64_t{1} << k) < size(); ++k)
+    if (!meet(k, 2 * barriers_)) has_lost_ = true;
+  return has_lost_ ? lost() : Outcome{};
+}
+
+// False: a member has ended.
+bool Window::meet(std::uint32_t round, std::uint64_t number) noexcept {
+  const std::uint32_t step = 1U << round;
+  const std::uint32_t to = (own_ + step) % size();
+  const std::uint32_t from = (own_ + size() - step) % size();
+  SharedCount& heard = board().round(round);
+  const bool is_told = tell(*targets_[to], Ask::round, round, number + (has_lost_ ? 1 : 0));
+  return await(heard, number, from) && heard.get() % 2 == 0 && is_told;
 }
 
 // False: that member has ended before.
@@ -94,9 +106,9 @@ Outcome Window::unlock(int member) noexcept {
   const TargetGuard guard(job_, target);
   if (is_all_.get() || target.access == Access::closed || target.access == Access::granted)
     return wrong("an unlock of a target that is not locked");
-  give_back(target);
+  const Outcome outcome = give_back(target);
   job_.is_multiple() ? locked_.drop() : locked_.drop_alone();
-  return {};
+  return outcome;
 }
 
 Outcome Window::lock_all(int asserts) noexcept {
@@ -113,12 +125,14 @@ Outcome Window::unlock_all() noexcept {
   if (InFunction::is_here()) [[unlikely]]
     return kInFunction;
   if (!is_all_.get()) return wrong("MPI_Win_unlock_all without MPI_Win_lock_all");
+  Outcome outcome;
   for (const auto& target : targets_) {
     const TargetGuard guard(job_, *target);
-    if (target->access != Access::closed) give_back(*target);
+    if (target->access == Access::closed) continue;
+    if (const Outcome one = give_back(*target); !one.is_good()) outcome = one;
   }
   is_all_.set(false);
-  return {};
+  return outcome;
 }
 
 Outcome Window::take(Target& target, Access access) noexcept {
@@ -128,7 +142,13 @@ Outcome Window::take(Target& target, Access access) noexcept {
     request.value = access == Access::exclusive ? 1 : 0;
     if (access != Access::unchecked && !ask(target, request, {}, {})) return lost();
   } else {
-    if (access == Access::exclusive) own_lock(target.board->window_lock(), target);
+    if (access == Access::exclusive && own_lock(target.board->window_lock(), target) &&
+        server_ != nullptr) {
+      // The target's thread may still fold for the dead one. It looks at the window's lock again
+      // when it has this one.
+      own_lock(target.board->sum_lock(), target);
+      leave_lock(target.board->sum_lock(), target);
+    }
     if (access == Access::shared) share_lock(target.board->window_lock(), target);
   }
   target.access = access;
@@ -136,16 +156,17 @@ Outcome Window::take(Target& target, Access access) noexcept {
 }
 
 // What was done in the epoch is there before the lock is given back.
-void Window::give_back(Target& target) noexcept {
+Outcome Window::give_back(Target& target) noexcept {
   const bool is_there = settle(target);
   const bool is_exclusive = target.access == Access::exclusive;
   if (target.board.has_value()) {
     if (is_exclusive) leave_lock(target.board->window_lock(), target);
     if (target.access == Access::shared) unshare_lock(target.board->window_lock(), target);
-  } else if (is_there && target.access != Access::unchecked) {
+  } else if (target.access != Access::unchecked) {
     tell(target, Ask::unlock, 0, is_exclusive ? 1 : 0);
   }
   target.access = Access::closed;
+  return is_there ? Outcome{} : lost();
 }
 
 // Operations are over when their calls return. What they have stored is seen by all before anything
@@ -156,16 +177,14 @@ Outcome Window::flush(int member) noexcept {
   const Outcome outcome = check_passive(member);
   Policy::full_fence();
   if (!outcome.is_good() || server_ == nullptr) return outcome;
-  Target& target = *targets_[static_cast<std::uint32_t>(member)];
-  const TargetGuard guard(job_, target);
-  return settle(target) ? Outcome{} : lost();
+  return settle(*targets_[static_cast<std::uint32_t>(member)]) ? Outcome{} : lost();
 }
 
 Outcome Window::check_passive(int member) noexcept {
+  if (is_all_.get()) return {};  // another thread may wait for a lock, with the guard
   Target& target = *targets_[static_cast<std::uint32_t>(member)];
   const TargetGuard guard(job_, target);
-  if (is_all_.get() || (target.access != Access::closed && target.access != Access::granted))
-    return {};
+  if (target.access != Access::closed && target.access != Access::granted) return {};
   return wrong("a flush, or an operation with a request, outside an epoch of locks");
 }
 

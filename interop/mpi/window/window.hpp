@@ -60,8 +60,8 @@ struct Target {
   std::optional<Board> board;  // none: its host is another
   ph_region region{};          // of its memory, where this process cannot reach it by itself
   // What was sent to it, where the way is served, and may not be done yet.
-  bool has_puts = false;
-  bool has_sums = false;
+  sync::Hint<Policy, bool> has_puts;
+  sync::Hint<Policy, bool> has_sums;
   std::size_t unsettled_bytes = 0;  // of the sums
   // Posts and completes that this rank has sent to it, and taken from it.
   std::uint64_t posts_sent = 0;
@@ -115,7 +115,7 @@ class Window {
     request.member = own_;
     return server_->tell(target.rank, request, payload);
   }
-  // All that went to a target is done there. False: it has ended.
+  // All that went to a target is done there. False: it has ended, or something of it is lost.
   bool settle(Target& target) noexcept;
   // The memory that operations on a target were given is the caller's again.
   Outcome release(int member) noexcept;
@@ -154,10 +154,13 @@ class Window {
 
   // A lock of a target's block; for operations, too. It is in when these return; only a member
   // that is not there any more can keep it out, and that one's place is taken.
-  void own_lock(Lock lock, Target& target) noexcept;
+  // True: it was taken from a dead one.
+  bool own_lock(Lock lock, Target& target) noexcept;
   void share_lock(Lock lock, Target& target) noexcept;
   void leave_lock(Lock lock, Target& target) noexcept;
   void unshare_lock(Lock lock, Target& target) noexcept;
+  // Whoever waits for a lock of that block looks again.
+  void call(Target& target) noexcept;
   void warn_of(std::uint32_t dead) const noexcept { warn_of(*targets_[own_], dead); }
 
  private:
@@ -165,19 +168,19 @@ class Window {
 
   Outcome admit_slowly(Target& target) noexcept;
   Outcome take(Target& target, Access access) noexcept;
-  void give_back(Target& target) noexcept;
+  Outcome give_back(Target& target) noexcept;
   bool settle_all() noexcept;
   // A word of another member's block, by itself or by a message.
   bool tell(Target& target, Ask ask, std::uint32_t which, std::uint64_t value) noexcept;
   void await_sharers(Lock& lock, Target& target) noexcept;
   void warn_of(const Target& target, std::uint32_t dead) const noexcept;
-  void call(Target& target) noexcept;
   // Who has a word of a target's lock: a member, or the target's own thread.
   ph_rank rank_of(const Target& target, std::uint32_t holder) const noexcept {
     if (holder == kNobody) return PH_ANY_RANK;
     return holder < size() ? targets_[holder]->rank : target.rank;
   }
   Outcome barrier() noexcept;
+  bool meet(std::uint32_t round, std::uint64_t number) noexcept;
   bool may_begin() const noexcept;
   bool await(SharedCount& count, std::uint64_t value, std::uint32_t member) noexcept;
 
@@ -193,6 +196,7 @@ class Window {
   sync::Tally<Policy> locked_;  // targets that are locked one by one
   bool is_all_unchecked_ = false;
   std::uint64_t barriers_ = 0;
+  bool has_lost_ = false;  // in a barrier: a member, or another has said so
   bool is_started_ = false;
   bool is_posted_ = false;
   std::vector<std::uint32_t> started_;
