@@ -3,6 +3,7 @@
 # preloaded library. No MPI has sanitizers, so there is none of it under PHOTON_SANITIZE.
 #
 #   build/release/bin/mpi/<program>-<flavour>, lib<tool>-<flavour>.so
+#   build/release/bin/mpi/linked/<program>-<flavour>: with libphoton_mpi-<flavour>, not preloaded
 
 # Libraries to preload beside ours (tests/mpi/tools).
 function(photon_mpi_tool name flavour source)
@@ -17,11 +18,36 @@ function(photon_mpi_tool name flavour source)
   add_dependencies(photon_mpi_tests ${target})
 endfunction()
 
+# One program, linked with MPI and what else is named.
+function(photon_mpi_program target flavour source folder)
+  add_executable(${target} ${source})
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -O1)
+  target_link_libraries(${target} PRIVATE ${ARGN} photon_mpi_api_${flavour} Threads::Threads)
+  photon_mpi_link(${target} ${flavour})
+  get_filename_component(name ${source} NAME_WE)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}-${flavour}
+    C_STANDARD 11 RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${folder})
+  add_dependencies(photon_mpi_tests ${target})
+endfunction()
+
+# Those that are linked with our library: some of the others by its names, and two that have them.
+function(photon_mpi_linked_programs flavour sources)
+  set(here ${CMAKE_CURRENT_SOURCE_DIR}/mpi/linked)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    if(name MATCHES "^(matrix|windows|errors|atomic|threads|large_counts)$")
+      photon_mpi_program(mpi_linked_${name}-${flavour} ${flavour} ${source} mpi/linked
+        photon_mpi-${flavour})
+      target_compile_options(mpi_linked_${name}-${flavour} PRIVATE -include ${here}/names.h)
+    endif()
+  endforeach()
+  photon_mpi_program(mpi_linked_one_job-${flavour} ${flavour} ${here}/one_job.c mpi/linked
+    photon_mpi-${flavour})
+  photon_mpi_program(mpi_tickets-${flavour} ${flavour}
+    ${PROJECT_SOURCE_DIR}/examples/mpi_tickets/mpi_tickets.c mpi/linked photon_mpi-${flavour})
+endfunction()
+
 function(photon_mpi_programs flavour)
-  execute_process(COMMAND ${PHOTON_MPICC_${flavour}} -show
-    OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(flags UNIX_COMMAND "${line}")
-  list(FILTER flags INCLUDE REGEX "^-(L|l|Wl,)")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/programs/*.c)
   photon_mpi_version(${flavour} version)
   if(version LESS 4)
@@ -29,14 +55,9 @@ function(photon_mpi_programs flavour)
   endif()
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
-    set(target mpi_${name}-${flavour})
-    add_executable(${target} ${source})
-    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -O1)
-    target_link_libraries(${target} PRIVATE photon_mpi_api_${flavour} ${flags} Threads::Threads)
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}-${flavour}
-      C_STANDARD 11 RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/mpi)
-    add_dependencies(photon_mpi_tests ${target})
+    photon_mpi_program(mpi_${name}-${flavour} ${flavour} ${source} mpi)
   endforeach()
+  photon_mpi_linked_programs(${flavour} "${sources}")
   photon_mpi_tool(counting_tool ${flavour} counting_tool.c)
   photon_mpi_tool(put_tool ${flavour} put_tool.c)
   photon_mpi_tool(one_thread ${flavour} one_thread.cpp)

@@ -7,6 +7,8 @@ function(photon_add_folder kind)
   file(GLOB entries CONFIGURE_DEPENDS ${base}/*)
   # Programs of other libraries, to compare with: bench/*/run build what they find installed.
   list(FILTER entries EXCLUDE REGEX "/bench/(peers|coll_vs_mpi|mpi_[a-z]+)$")
+  # Programs of MPI, once for each that is here (PhotonMpiTests).
+  list(FILTER entries EXCLUDE REGEX "/examples/mpi_[a-z]+$")
   foreach(entry IN LISTS entries)
     get_filename_component(name ${entry} NAME_WE)
     if(IS_DIRECTORY ${entry})

@@ -9,4 +9,9 @@ photon_layer(interop/mpi/window  OUTSIDE LIBRARY mpi USES sync interop/mpi/lock 
   interop/mpi/real interop/mpi/type)
 photon_layer(interop/mpi/call    OUTSIDE LIBRARY mpi USES sync interop/mpi/fold interop/mpi/real
   interop/mpi/type interop/mpi/window interop/mpi/lock)
-photon_layer(interop/mpi/preload OUTSIDE LIBRARY mpi USES interop/mpi/real interop/mpi/call)
+photon_layer(interop/mpi/mpix    OUTSIDE LIBRARY mpi USES sync interop/mpi/real interop/mpi/call
+  interop/mpi/window)
+photon_layer(interop/mpi/preload OUTSIDE LIBRARY mpi USES interop/mpi/real interop/mpi/call
+  interop/mpi/mpix)
+photon_layer(interop/mpi/linked  OUTSIDE LIBRARY mpi USES interop/mpi/real interop/mpi/call
+  interop/mpi/mpix)

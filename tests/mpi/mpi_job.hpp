@@ -84,11 +84,13 @@ class MpiTest : public testing::TestWithParam<std::string> {
  protected:
   // The program's cases, preloaded, each with "ok".
   static void expect_ok(const std::string& program, int ranks, const std::string& cases) {
-    const MpiJob job{GetParam(), program, ranks, cases};
+    expect_job_ok({GetParam(), program, ranks, cases});
+  }
+  static void expect_job_ok(const MpiJob& job) {
     if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;
     const CommandResult end = run_mpi(job);
     EXPECT_EQ(end.exit_status, 0) << mpi_command(job) << "\n" << end.output;
-    std::string words = cases + " ";
+    std::string words = job.arguments + " ";
     for (std::size_t at = words.find(' '); at != std::string::npos; at = words.find(' ')) {
       const std::string line = "ok " + words.substr(0, at) + "\n";
       EXPECT_NE(end.output.find(line), std::string::npos) << line << end.output;

@@ -107,7 +107,8 @@ def check_functions(tree, path, text):
                       f'{function.lines_count} lines, at most {MAX_FUNCTION_LINES}')
         # What an old interface dictates, in the folder that provides it.
         is_given = ('compat' in folders and function.name.startswith('photon_') or
-                    folders[:2] == ('interop', 'mpi') and function.name.startswith('photon_MPI_') or
+                    folders[:2] == ('interop', 'mpi') and
+                    function.name.startswith(('photon_MPI_', 'MPIX_')) or
                     folders[:2] == ('tests', 'mpi') and function.name.startswith('MPI_') or
                     'reconverse' in folders and function.name.startswith('issue'))
         if function.parameters_count > MAX_PARAMETERS and not is_given:
@@ -179,8 +180,9 @@ def is_of_converse(place):
 
 # Where the names and handles of two MPIs meet: lists of calls, and what one of them lacks.
 def is_of_mpi(place):
-    return (place[:3] == ('tests', 'mpi', 'tools') or
-            place[:2] == ('interop', 'mpi') and place[2] in ('lock', 'real', 'call', 'preload'))
+    return (place[:3] in (('tests', 'mpi', 'tools'), ('tests', 'mpi', 'linked')) or
+            place[:2] == ('interop', 'mpi') and
+            place[2] in ('lock', 'real', 'call', 'preload', 'mpix', 'photon_mpi.h'))
 
 
 def check_conditions(tree, path, code):

@@ -7,7 +7,7 @@ namespace {
 Next look_up() noexcept {
   Next next;
 #define PHOTON_MPI_FIND(name) \
-  next.name = reinterpret_cast<decltype(next.name)>(next_symbol("MPI_" #name));
+  next.name = reinterpret_cast<decltype(next.name)>(behind("MPI_" #name));
   PHOTON_MPI_WRAPPED(PHOTON_MPI_FIND)
 #undef PHOTON_MPI_FIND
   return next;

@@ -1,15 +1,18 @@
 // The calls of MPI that this library stands before (docs/mpi.md), by their names without "MPI_".
 //
 // For each there is a function `photon_MPI_<name>` of the same type, and next().<name>: what the
-// program would have called without this library, another tool or MPI itself.
+// program would have called without this library, another tool or MPI itself. All but the first two
+// are also exported as MPIX_<name> (mpix/).
 // Owner: the process. Threads: any.
 #pragma once
 
 #include "interop/mpi/real/real.hpp"
 
+#define PHOTON_MPI_BEGINNINGS(X) \
+  X(Init)                        \
+  X(Init_thread)
+
 #define PHOTON_MPI_WRAPPED_SMALL(X) \
-  X(Init)                           \
-  X(Init_thread)                    \
   X(Alloc_mem)                      \
   X(Free_mem)                       \
   X(Win_create)                     \
@@ -64,9 +67,13 @@
 #define PHOTON_MPI_WRAPPED_LARGE(X)
 #endif
 
-#define PHOTON_MPI_WRAPPED(X) \
-  PHOTON_MPI_WRAPPED_SMALL(X) \
+#define PHOTON_MPI_ONE_SIDED(X) \
+  PHOTON_MPI_WRAPPED_SMALL(X)   \
   PHOTON_MPI_WRAPPED_LARGE(X)
+
+#define PHOTON_MPI_WRAPPED(X) \
+  PHOTON_MPI_BEGINNINGS(X)    \
+  PHOTON_MPI_ONE_SIDED(X)
 
 extern "C" {
 #define PHOTON_MPI_DECLARE(name) \
@@ -85,5 +92,10 @@ struct Next {
 
 // Whole when MPI is loaded; the caller has made sure of that.
 const Next& next() noexcept;
+
+// What a call of that name reaches where this library passes it on; null: nothing. Each library
+// that has these functions has its own: preload/ looks behind itself, and linked/, which has none
+// of MPI's names, asks as the program would.
+void* behind(const char* name) noexcept;
 
 }  // namespace photon::mpi

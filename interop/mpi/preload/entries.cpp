@@ -6,49 +6,32 @@
 // its handles are pointers where ours are numbers, or the other way round. So this library can
 // stand aside before programs that it was not built for.
 // Owner: the process. Threads: any; entries change before main() and in MPI_Init() alone.
-#include <cstdio>
-
+#include "interop/mpi/call/jump.hpp"
 #include "interop/mpi/call/wrapped.hpp"
-
-#if defined(__x86_64__)
-#define PHOTON_MPI_JUMP(entry) "  jmp *" entry "(%rip)\n"
-#elif defined(__aarch64__)
-#define PHOTON_MPI_JUMP(entry) \
-  "  adrp x16, " entry "\n  ldr x16, [x16, :lo12:" entry "]\n  br x16\n"
-#else
-#error "a jump through memory is needed here: see PHOTON_MPI_JUMP"
-#endif
+#include "interop/mpi/mpix/names.hpp"
 
 extern "C" {
-#define PHOTON_MPI_ENTRY(name)                                                              \
-  [[gnu::visibility("hidden")]] void* photon_mpi_entry_##name =                             \
-      reinterpret_cast<void*>(photon_MPI_##name);                                           \
-  asm(".text\n.globl MPI_" #name "\n.type MPI_" #name ", @function\n.p2align 4\nMPI_" #name \
-      ":\n" PHOTON_MPI_JUMP("photon_mpi_entry_" #name) ".size MPI_" #name ", .-MPI_" #name "\n");
+#define PHOTON_MPI_ENTRY(name)                                  \
+  [[gnu::visibility("hidden")]] void* photon_mpi_entry_##name = \
+      reinterpret_cast<void*>(photon_MPI_##name);               \
+  PHOTON_MPI_EXPORT("MPI_" #name, photon_mpi_entry_##name);
 PHOTON_MPI_WRAPPED(PHOTON_MPI_ENTRY)
 #undef PHOTON_MPI_ENTRY
 }
 
 namespace photon::mpi {
 
+void* behind(const char* name) noexcept { return next_symbol(name); }
+
 namespace {
 
-#ifdef OPEN_MPI
-constexpr const char* kOwn = "Open MPI's";
-#else
-constexpr const char* kOwn = "MPICH's";
-#endif
-
 void stand_aside() noexcept {
-#define PHOTON_MPI_PASS(name)                                            \
-  if (void* const behind = next_symbol("MPI_" #name); behind != nullptr) \
-    photon_mpi_entry_##name = behind;
+#define PHOTON_MPI_PASS(name) \
+  if (void* const next = behind("MPI_" #name); next != nullptr) photon_mpi_entry_##name = next;
   PHOTON_MPI_WRAPPED(PHOTON_MPI_PASS)
 #undef PHOTON_MPI_PASS
-  std::fprintf(stderr,
-               "photon: this process has another MPI than %s, for whose ABI this library was "
-               "built: it stands aside\n",
-               kOwn);
+  pass_mpix_on();
+  say_aside();
 }
 
 // MPI may come with a plug-in that the program loads itself: then its first call is looked at. The

@@ -1,0 +1,187 @@
+/**
+ * One-sided MPI that progresses while the target computes, by calls of its own: for programs that
+ * are linked with libphoton_mpi-<abi> instead of being started behind libphoton_pmpi-<abi>
+ * (docs/mpi-windows.md).
+ *
+ * Each MPIX_Name takes the arguments of MPI_Name, gives what that gives, and does what the MPI
+ * standard says of it. What differs stands below. On a window that is not Photon's each is
+ * MPI_Name: windows with members on hosts that Photon cannot serve, those that were made by
+ * MPI_Win_create_dynamic(), MPI_Win_allocate_shared() or MPI's own names, or before MPIX_Init().
+ *
+ *   MPI_Init(...);  MPIX_Init();  MPIX_Win_allocate(...) ... MPIX_Win_free(&win);  MPI_Finalize();
+ *
+ * - A window that MPIX_Win_allocate() or MPIX_Win_create() has made goes with the names of this
+ *   header in all calls that they have. Operations and synchronisation by MPI's names would go
+ *   past Photon: they would not meet the locks and epochs of the others. Calls that have no name
+ *   here are MPI's, and are right for each window: MPI_Win_get_group(), MPI_Win_set_info(), names,
+ *   error handlers, attributes of the program, MPI_Wait() and MPI_Test() for requests.
+ * - Ownership: buffers are as with MPI. Photon keeps none of them beyond the call, so what an
+ *   operation reads may change as soon as the epoch, the flush or the request allows it.
+ * - Completion: as the standard has it. Operations on memory of the own host are done when their
+ *   call returns; a program must not count on that.
+ * - Errors: codes of MPI's, through the error handler of the window, or of the communicator where
+ *   there is no window yet; texts of Photon's begin with "photon: ". MPI_ERR_RMA_SYNC: a call
+ *   outside of its epoch, also where MPI lets it pass.
+ * - Threads: as the level that MPI_Init_thread() has given. Photon makes no call of MPI on a thread
+ *   of its own.
+ * - Order: operations of the accumulate family of one origin to one target are done in the order of
+ *   their calls; put and get have no order between two synchronisations.
+ * - A process that is also started behind libphoton_pmpi-<abi> has one job of Photon: the preloaded
+ *   library serves these names as well, and MPI's names are the same calls.
+ */
+#ifndef PHOTON_MPI_H
+#define PHOTON_MPI_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Begins this rank's part of the job of Photon.
+ * Effect:    windows that are made later can be Photon's. Collective over MPI_COMM_WORLD; behind
+ *            MPI_Init() or MPI_Init_thread(). A call more does nothing, and neither does one in a
+ *            process that was preloaded. There is no counterpart: MPI_Finalize() ends the job.
+ * Ownership: Photon's memory, descriptors and threads are the library's until MPI_Finalize().
+ * Errors:    MPI_ERR_OTHER: MPI has not begun or is over, or it is another MPI than that of the
+ *            library, or some rank cannot take part (it says why on stderr). No error handler is
+ *            called. The program may go on: each name is then MPI's own call.
+ * Threads:   one, while no other is in a call of this header. Blocks until all ranks have called.
+ */
+int MPIX_Init(void);
+
+/**
+ * Memory that the ranks of a host map, so that windows over it are as fast as allocated ones.
+ * Ownership: the caller's until MPIX_Free_mem(), which alone may free it: MPI_Free_mem() does not
+ *            know it. MPIX_Free_mem() also takes memory of MPI_Alloc_mem(). What is not freed by
+ *            MPI_Finalize() can be read and written until the process ends.
+ * Errors:    as MPI_Alloc_mem(). Where Photon has no memory more, MPI is asked.
+ */
+int MPIX_Alloc_mem(MPI_Aint size, MPI_Info info, void* base);
+int MPIX_Free_mem(void* base);
+
+/**
+ * Make a window; collective over `comm`.
+ * Effect:    it is Photon's if all members can be served, and MPI's otherwise. What it has become
+ *            is said by MPIX_Win_get_info(), and why is said on stderr with PHOTON_LOG=info. The
+ *            info "photon_async" = "false", of any member, leaves it to MPI.
+ * Ownership: the memory of MPIX_Win_create() stays the caller's, and must stay valid until
+ *            MPIX_Win_free(); that of MPIX_Win_allocate() is the window's.
+ */
+int MPIX_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
+                    MPI_Win* win);
+int MPIX_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                      MPI_Win* win);
+
+/**
+ * Frees a window of any kind; collective over its members, and none returns before all have called.
+ * Errors: MPI_ERR_RMA_SYNC (an epoch is open at this member; the window stays).
+ */
+int MPIX_Win_free(MPI_Win* win);
+
+/** MPI_WIN_BASE, _SIZE, _DISP_UNIT and _CREATE_FLAVOR as the window was made; the rest is MPI's. */
+int MPIX_Win_get_attr(MPI_Win win, int keyval, void* value, int* flag);
+/** MPI's hints, and "photon_async": whether it is Photon's. The info is the caller's to free. */
+int MPIX_Win_get_info(MPI_Win win, MPI_Info* info);
+/** Where the caller sees that member's memory, also of an allocated window of one host. */
+int MPIX_Win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* unit, void* base);
+
+/**
+ * Begin and end epochs. Fence, start, wait, lock, unlock, flush and their kin block; while they
+ * wait they make progress for others and for messages of MPI.
+ * A lock whose holder has died is taken over by who waits for it, with one warning on stderr.
+ */
+int MPIX_Win_fence(int asserts, MPI_Win win);
+int MPIX_Win_post(MPI_Group group, int asserts, MPI_Win win);
+int MPIX_Win_start(MPI_Group group, int asserts, MPI_Win win);
+int MPIX_Win_complete(MPI_Win win);
+int MPIX_Win_wait(MPI_Win win);
+int MPIX_Win_test(MPI_Win win, int* flag);
+int MPIX_Win_lock(int type, int rank, int asserts, MPI_Win win);
+int MPIX_Win_unlock(int rank, MPI_Win win);
+int MPIX_Win_lock_all(int asserts, MPI_Win win);
+int MPIX_Win_unlock_all(MPI_Win win);
+int MPIX_Win_flush(int rank, MPI_Win win);
+int MPIX_Win_flush_local(int rank, MPI_Win win);
+int MPIX_Win_flush_all(MPI_Win win);
+int MPIX_Win_flush_local_all(MPI_Win win);
+int MPIX_Win_sync(MPI_Win win);
+
+/**
+ * The operations. Those of the accumulate family are atomic for each element of a predefined type,
+ * whoever else accumulates there.
+ */
+int MPIX_Put(const void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint at,
+             int target_count, MPI_Datatype target_type, MPI_Win win);
+int MPIX_Get(void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint at,
+             int target_count, MPI_Datatype target_type, MPI_Win win);
+int MPIX_Accumulate(const void* origin, int origin_count, MPI_Datatype origin_type, int rank,
+                    MPI_Aint at, int target_count, MPI_Datatype target_type, MPI_Op op,
+                    MPI_Win win);
+int MPIX_Get_accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                        void* result, int result_count, MPI_Datatype result_type, int rank,
+                        MPI_Aint at, int target_count, MPI_Datatype target_type, MPI_Op op,
+                        MPI_Win win);
+int MPIX_Fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint at,
+                      MPI_Op op, MPI_Win win);
+int MPIX_Compare_and_swap(const void* origin, const void* compare, void* result, MPI_Datatype type,
+                          int rank, MPI_Aint at, MPI_Win win);
+
+/**
+ * The same with a request of MPI's, which MPI_Wait() and MPI_Test() and their kin complete and
+ * free; in passive epochs alone.
+ */
+int MPIX_Rput(const void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint at,
+              int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request* request);
+int MPIX_Rget(void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint at,
+              int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request* request);
+int MPIX_Raccumulate(const void* origin, int origin_count, MPI_Datatype origin_type, int rank,
+                     MPI_Aint at, int target_count, MPI_Datatype target_type, MPI_Op op,
+                     MPI_Win win, MPI_Request* request);
+int MPIX_Rget_accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                         void* result, int result_count, MPI_Datatype result_type, int rank,
+                         MPI_Aint at, int target_count, MPI_Datatype target_type, MPI_Op op,
+                         MPI_Win win, MPI_Request* request);
+
+/**
+ * The forms with large counts, of an MPI whose standard is the fourth. A window whose unit of
+ * displacement is more than an int holds is MPI's.
+ */
+#if MPI_VERSION >= 4
+int MPIX_Win_create_c(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
+                      MPI_Win* win);
+int MPIX_Win_allocate_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base,
+                        MPI_Win* win);
+int MPIX_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* unit, void* base);
+int MPIX_Put_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
+               MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type, MPI_Win win);
+int MPIX_Get_c(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
+               MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type, MPI_Win win);
+int MPIX_Accumulate_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
+                      int rank, MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type,
+                      MPI_Op op, MPI_Win win);
+int MPIX_Get_accumulate_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
+                          void* result, MPI_Count result_count, MPI_Datatype result_type, int rank,
+                          MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type, MPI_Op op,
+                          MPI_Win win);
+int MPIX_Rput_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
+                MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type, MPI_Win win,
+                MPI_Request* request);
+int MPIX_Rget_c(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
+                MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type, MPI_Win win,
+                MPI_Request* request);
+int MPIX_Raccumulate_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
+                       int rank, MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type,
+                       MPI_Op op, MPI_Win win, MPI_Request* request);
+int MPIX_Rget_accumulate_c(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type,
+                           void* result, MPI_Count result_count, MPI_Datatype result_type, int rank,
+                           MPI_Aint at, MPI_Count target_count, MPI_Datatype target_type, MPI_Op op,
+                           MPI_Win win, MPI_Request* request);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
