@@ -145,10 +145,44 @@ int MPIX_Rget_accumulate(const void* origin, int origin_count, MPI_Datatype orig
                          MPI_Win win, MPI_Request* request);
 
 /**
+ * Operations of the program, which Accumulate, Get_accumulate and Fetch_and_op and their forms with
+ * requests take on windows that know them. (The idea, and these calls, are of Zhao and others,
+ * "Towards Asynchronous and MPI-Interoperable Active Messages", 2013, section III.)
+ *
+ * MPIX_Op_create() is MPI_Op_create(), so that the library knows the function; a process that is
+ * preloaded may call it by MPI's name.
+ *
+ * MPIX_Op_register(): from now on the window knows `op`, at all members by the number `id`, which
+ * is 0 or more. Collective over the members, each with its own handle; they give the same number,
+ * and functions that do the same.
+ * Effect:  inoutvec[i] of the target's memory becomes function(invec[i], inoutvec[i]). The function
+ *          runs in the origin's process where that reaches the memory, else in the target's, on a
+ *          thread of the library; with the info "photon_op_at_target" = "true" of the window always
+ *          in the target's process. It is called with at most 64 KiB at a time, with C's predefined
+ *          type of the elements; and for one element after the other nobody else changes them.
+ * Bounds:  48 operations a window. Types that have one basic type, as for MPI's own operations.
+ * In the function: no call of MPI, as MPI says of such functions; those of this header are refused
+ *          with MPI_ERR_OTHER and a line on stderr.
+ * Errors:  on all members, by the error handler of the window: MPI_ERR_ARG (numbers that differ or
+ *          are negative; the window has that operation or number; one too many), MPI_ERR_OP (`op`
+ *          is predefined, or was made past the library, at one member), MPI_ERR_WIN (the window is
+ *          MPI's), MPI_ERR_OTHER (a member is lost).
+ * Threads: one call at a time of the same members.
+ *
+ * MPIX_Op_deregister(): the window knows it no more. What was issued before is done with it; a
+ * later use is MPI_ERR_OP. MPIX_Op_free() does not touch what windows know.
+ */
+int MPIX_Op_create(MPI_User_function* function, int commutes, MPI_Op* op);
+int MPIX_Op_free(MPI_Op* op);
+int MPIX_Op_register(MPI_Op op, int id, MPI_Win win);
+int MPIX_Op_deregister(MPI_Op op, int id, MPI_Win win);
+
+/**
  * The forms with large counts, of an MPI whose standard is the fourth. A window whose unit of
  * displacement is more than an int holds is MPI's.
  */
 #if MPI_VERSION >= 4
+int MPIX_Op_create_c(MPI_User_function_c* function, int commutes, MPI_Op* op);
 int MPIX_Win_create_c(void* base, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win* win);
 int MPIX_Win_allocate_c(MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm, void* base,

@@ -4,6 +4,7 @@
 
 #include "interop/mpi/call/report.hpp"
 #include "interop/mpi/call/requests.hpp"
+#include "interop/mpi/window/asking.hpp"
 
 namespace photon::mpi {
 
@@ -20,7 +21,7 @@ inline Outcome check(Window& window, int rank) noexcept {
 // An operation with a request reports, and gives a request that is over.
 inline int finish(Window& window, int rank, MPI_Win win, Outcome outcome,
                   MPI_Request* request) noexcept {
-  if (outcome.is_good() && rank != MPI_PROC_NULL) outcome = window.release(rank);
+  if (outcome.is_good() && rank != MPI_PROC_NULL) outcome = release(window, rank);
   const int code = report(win, outcome);
   return code == MPI_SUCCESS ? complete_request(request) : code;
 }

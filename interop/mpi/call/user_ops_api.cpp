@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "interop/mpi/call/own.hpp"
 #include "interop/mpi/call/report.hpp"
 #include "interop/mpi/call/wrapped.hpp"
 #include "interop/mpi/window/windows.hpp"
@@ -117,10 +118,13 @@ Outcome enter(Members& members, Window& window, MPI_Op op, int id) noexcept {
 Outcome leave(Members& members, Window& window, MPI_Op op, int id) noexcept {
   const UserOp* const known = window.ops().find(op);
   const bool is_known = known != nullptr && known->id == static_cast<std::uint32_t>(id);
-  Outcome mine = is_known ? window.settle_ops()
-                          : Outcome{MPI_ERR_OP,
-                                    "an operation that the window does not have, or "
-                                    "has by another number"};
+  Outcome mine;
+  if (!is_known)
+    mine = Outcome{MPI_ERR_OP,
+                   "an operation that the window does not have, or "
+                   "has by another number"};
+  else if (!window.settle_all())
+    mine = {MPI_ERR_OTHER, "a member of the window has ended, or has lost what was sent to it"};
   const Outcome outcome = agree(members, id, mine);
   if (outcome.is_good()) window.ops().remove(op, static_cast<std::uint32_t>(id));
   return outcome;
@@ -139,13 +143,10 @@ int change(MPI_Op op, int id, MPI_Win win, Change call) noexcept {
 
 }  // namespace photon::mpi
 
-extern "C" {
-
-[[gnu::visibility("default")]] int MPIX_Op_register(MPI_Op op, int id, MPI_Win win) {
+int photon_MPIX_Op_register(MPI_Op op, int id, MPI_Win win) {
   return photon::mpi::change(op, id, win, photon::mpi::enter);
 }
 
-[[gnu::visibility("default")]] int MPIX_Op_deregister(MPI_Op op, int id, MPI_Win win) {
+int photon_MPIX_Op_deregister(MPI_Op op, int id, MPI_Win win) {
   return photon::mpi::change(op, id, win, photon::mpi::leave);
-}
 }

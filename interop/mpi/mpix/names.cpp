@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "interop/mpi/call/jump.hpp"
+#include "interop/mpi/call/own.hpp"
 #include "interop/mpi/call/wrapped.hpp"
 #include "interop/mpi/photon_mpi.h"
 #include "interop/mpi/window/job.hpp"
@@ -41,6 +42,12 @@ PHOTON_MPI_EXPORT("MPIX_Init", photon_mpix_entry_Init);
   PHOTON_MPI_EXPORT("MPIX_" #name, photon_mpix_entry_##name);
 PHOTON_MPI_ONE_SIDED(PHOTON_MPIX_ENTRY)
 #undef PHOTON_MPIX_ENTRY
+#define PHOTON_MPIX_ENTRY(name)                                  \
+  [[gnu::visibility("hidden")]] void* photon_mpix_entry_##name = \
+      reinterpret_cast<void*>(photon_MPIX_##name);               \
+  PHOTON_MPI_EXPORT("MPIX_" #name, photon_mpix_entry_##name);
+PHOTON_MPIX_OWN(PHOTON_MPIX_ENTRY)
+#undef PHOTON_MPIX_ENTRY
 }
 
 namespace photon::mpi {
@@ -75,6 +82,11 @@ void pass_mpix_on() noexcept {
   else if (next = behind("MPI_" #name); next != nullptr)        \
     photon_mpix_entry_##name = next;
   PHOTON_MPI_ONE_SIDED(PHOTON_MPIX_PASS)
+#undef PHOTON_MPIX_PASS
+#define PHOTON_MPIX_PASS(name)                          \
+  void* const next_##name = next_symbol("MPIX_" #name); \
+  photon_mpix_entry_##name = next_##name != nullptr ? next_##name : reinterpret_cast<void*>(refuse);
+  PHOTON_MPIX_OWN(PHOTON_MPIX_PASS)
 #undef PHOTON_MPIX_PASS
 }
 

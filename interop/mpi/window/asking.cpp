@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "interop/mpi/fold/fold.hpp"
+#include "interop/mpi/window/asking.hpp"
 #include "interop/mpi/window/operations.hpp"
 #include "interop/mpi/window/reach.hpp"
 #include "interop/mpi/window/window.hpp"
@@ -32,39 +33,47 @@ bool Window::tell(Target& target, Ask ask, std::uint32_t which, std::uint64_t va
   request.ask = ask;
   request.which = which;
   request.value = value;
-  return server_->tell(target.rank, request, {});
+  return server_->asker().tell(target.rank, request, {});
 }
 
-bool Window::ask(Target& target, Request& request, std::span<const ph_const_block> payload,
-                 std::span<std::byte> into) noexcept {
-  request.window = number_;
-  request.member = own_;
-  return server_->ask(target.rank, request, payload, into);
+bool ask(Window& window, Target& target, Request& request, std::span<const ph_const_block> payload,
+         std::span<std::byte> into) noexcept {
+  request.window = window.number();
+  request.member = window.own();
+  return window.server()->asker().ask(target.rank, request, payload, into);
+}
+
+bool tell(Window& window, Target& target, Request& request,
+          std::span<const ph_const_block> payload) noexcept {
+  request.window = window.number();
+  request.member = window.own();
+  return window.server()->asker().tell(target.rank, request, payload);
 }
 
 // Where threads may meet on a target, a word that is taken back could hide what another of them
 // waits for; so it stays.
 bool Window::settle(Target& target) noexcept {
   if (server_ == nullptr) return true;
-  if (target.has_puts.get() && !server_->flush(target.rank)) return false;
+  if (target.has_puts.get() && !server_->asker().flush(target.rank)) return false;
   Request request{.ask = Ask::flush};
-  if (target.has_sums.get() && !ask(target, request, {}, {})) return false;
+  if (target.has_sums.get() && !ask(*this, target, request, {}, {})) return false;
   if (job_.is_multiple()) return true;
   target.has_puts.set(false);
   target.has_sums.set(false);
   return true;
 }
 
-Outcome Window::release(int member) noexcept {
-  Target& target = *targets_[static_cast<std::uint32_t>(member)];
-  if (server_ == nullptr || target.base != nullptr || !target.has_puts.get()) return {};
-  return server_->flush(target.rank) ? Outcome{} : kLost;
+Outcome release(Window& window, int member) noexcept {
+  Target& target = window.target(static_cast<std::uint32_t>(member));
+  Server* const server = window.server();
+  if (server == nullptr || target.base != nullptr || !target.has_puts.get()) return {};
+  return server->asker().flush(target.rank) ? Outcome{} : kLost;
 }
 
 // All targets at once.
 bool Window::settle_all() noexcept {
   if (server_ == nullptr) return true;
-  constexpr std::size_t kAtOnce = Server::kAtOnce;
+  constexpr std::size_t kAtOnce = Asker::kAtOnce;
   ph_rank asked[kAtOnce];
   bool is_there = true;
   Request request{.ask = Ask::flush};
@@ -75,9 +84,10 @@ bool Window::settle_all() noexcept {
     std::size_t count = 0;
     for (; next < targets_.size() && count < kAtOnce; ++next)
       if (targets_[next]->has_sums.get()) asked[count++] = targets_[next]->rank;
-    bool is_settled = server_->ask_all({asked, count}, request);
+    bool is_settled = server_->asker().ask_all({asked, count}, request);
     for (std::size_t i = first; i < next; ++i)
-      if (targets_[i]->has_puts.get()) is_settled = server_->flush(targets_[i]->rank) && is_settled;
+      if (targets_[i]->has_puts.get())
+        is_settled = server_->asker().flush(targets_[i]->rank) && is_settled;
     for (std::size_t i = first; i < next && is_settled && !job_.is_multiple(); ++i) {
       targets_[i]->has_puts.set(false);
       targets_[i]->has_sums.set(false);
@@ -99,7 +109,7 @@ bool write_served(Window& window, Target& target, std::int64_t offset,
   put.flags = PH_NO_LCE | PH_NO_RCE;
   ph_status status = ph_put(server.lane(), target.rank, &put);
   while (status == PH_AGAIN) {
-    server.serve();
+    window.job().serve();
     status = ph_put(server.lane(), target.rank, &put);
   }
   target.has_puts.set(true);
@@ -108,9 +118,9 @@ bool write_served(Window& window, Target& target, std::int64_t offset,
 
 bool Reads::add(const Target& target, std::int64_t offset, ph_block to) noexcept {
   if (InFunction::is_here()) return false;
-  Server& server = *window_.server();
+  Asker& asker = window_.server()->asker();
   ph_request& place = open_[next_++ % kMost];
-  is_good_ = server.wait(place) && is_good_;
+  is_good_ = asker.wait(place) && is_good_;
   ph_get_args get{};
   get.size = sizeof get;
   get.destination = to.data;
@@ -118,20 +128,20 @@ bool Reads::add(const Target& target, std::int64_t offset, ph_block to) noexcept
   get.source = {target.region.address + static_cast<std::uint64_t>(offset), target.region.key};
   get.flags = PH_NO_RCE;
   get.request = &place;
-  ph_status status = ph_get(server.lane(), target.rank, &get);
+  ph_status status = ph_get(asker.lane(), target.rank, &get);
   while (status == PH_AGAIN) {
     for (ph_request& one : open_)  // those that are there make room
       if (&one != &place && one != PH_REQUEST_NONE)
-        is_good_ = ph_test(server.lane(), &one, nullptr) >= 0 && is_good_;
-    server.serve();
-    status = ph_get(server.lane(), target.rank, &get);
+        is_good_ = ph_test(asker.lane(), &one, nullptr) >= 0 && is_good_;
+    window_.job().serve();
+    status = ph_get(asker.lane(), target.rank, &get);
   }
   is_good_ = status == PH_OK && is_good_;
   return is_good_;
 }
 
 bool Reads::end() noexcept {
-  for (ph_request& one : open_) is_good_ = window_.server()->wait(one) && is_good_;
+  for (ph_request& one : open_) is_good_ = window_.server()->asker().wait(one) && is_good_;
   return is_good_;
 }
 
@@ -146,8 +156,8 @@ class Pieces {
       : window_(window),
         fold_(fold),
         size_(bytes_of(fold.kind.basic)),
-        most_runs_(window.server()->carried_bytes() / 8 / sizeof(Run)),
-        most_(window.server()->carried_bytes() / 8 * 7 / size_),
+        most_runs_(window.server()->asker().carried_bytes() / 8 / sizeof(Run)),
+        most_(window.server()->asker().carried_bytes() / 8 * 7 / size_),
         is_packed_(fold.own->layout->element_bytes != size_),
         result_(fold.result) {
     runs_.reserve(std::min(most_runs_, fold.area->elements.layout->runs.size()));
@@ -185,8 +195,8 @@ class Pieces {
     const std::span<const ph_const_block> blocks(payload, is_sent() ? 2 : 1);
     if (!make_room(bytes)) return false;
     const bool is_done = result_.empty()
-                             ? window_.tell(target, request, blocks)
-                             : window_.ask(target, request, blocks, result_.first(bytes));
+                             ? tell(window_, target, request, blocks)
+                             : ask(window_, target, request, blocks, result_.first(bytes));
     if (result_.empty())
       target.has_sums.set(true);
     else
@@ -274,7 +284,7 @@ Outcome swap_served(Window& window, const Area& area, const Swap& swap) noexcept
   request.value = area.target->access == Access::exclusive ? 1 : 0;
   const ph_const_block payload[] = {{&run, sizeof run}, {swap.origin, size}, {swap.compare, size}};
   const std::span<std::byte> into(static_cast<std::byte*>(swap.result), size);
-  return window.ask(*area.target, request, payload, into) ? Outcome{} : kNoWay;
+  return ask(window, *area.target, request, payload, into) ? Outcome{} : kNoWay;
 }
 
 }  // namespace photon::mpi

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "interop/mpi/fold/fold.hpp"
+#include "interop/mpi/window/locking.hpp"
 #include "interop/mpi/window/operations.hpp"
 #include "interop/mpi/window/reach.hpp"
 
@@ -41,16 +42,16 @@ class Turn {
                area.elements.bytes() < kBulkBytes && is_aligned(area, bytes_of(basic));
     has_lock_ = true;
     if (is_fine_)
-      window_.share_lock(target_.board->sum_lock(), target_);
+      share_lock(window_, target_.board->sum_lock(), target_);
     else
-      window_.own_lock(target_.board->sum_lock(), target_);
+      own_lock(window_, target_.board->sum_lock(), target_);
   }
   ~Turn() {
     if (!has_lock_) return;
     if (is_fine_)
-      window_.unshare_lock(target_.board->sum_lock(), target_);
+      unshare_lock(window_, target_.board->sum_lock(), target_);
     else
-      window_.leave_lock(target_.board->sum_lock(), target_);
+      leave_lock(window_, target_.board->sum_lock(), target_);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -90,7 +91,7 @@ class Folder {
     if (user_ == nullptr)
       fold_plain(kind_, memory, source, result, count);
     else
-      fold_by_user(*user_, kind_.basic, type_of(kind_.basic), memory, source, result, count);
+      fold_by_user(*user_, kind_.basic, {memory, source, result, count});
   }
   bool fold_copied(const void* source, std::int64_t offset, void* result,
                    std::size_t count) const noexcept {

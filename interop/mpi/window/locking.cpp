@@ -1,7 +1,7 @@
 // Taking and giving back the locks of a target's block.
 #include <cstdio>
 
-#include "interop/mpi/window/window.hpp"
+#include "interop/mpi/window/locking.hpp"
 
 namespace photon::mpi {
 
@@ -13,26 +13,46 @@ ph_rank keeper_of(Window& window, const Target& target, std::uint32_t holder) no
   return is_near ? PH_ANY_RANK : target.rank;
 }
 
+// Who has a word of a target's lock: a member, or the target's own thread.
+ph_rank rank_of(Window& window, const Target& target, std::uint32_t holder) noexcept {
+  if (holder == kNobody) return PH_ANY_RANK;
+  return holder < window.size() ? window.target(holder).rank : target.rank;
+}
+
 // A looker writes nothing: whoever is in is not disturbed.
 bool is_free(const Lock& lock) noexcept { return lock.owner() == kNobody; }
 
+// The owner's word keeps new ones out.
+void await_sharers(Window& window, Lock& lock, Target& target) noexcept {
+  std::uint32_t sharer = lock.blocking_slot();
+  if (sharer == kNobody) [[likely]]
+    return;
+  Patience patience(window.job(), target.board->doorbell());
+  for (; sharer != kNobody; sharer = lock.blocking_slot()) {
+    if (patience.pause(rank_of(window, target, sharer), keeper_of(window, target, sharer)))
+      continue;
+    warn_of(window, target, sharer);
+    lock.clear(sharer);
+  }
+}
+
 }  // namespace
 
-bool Window::own_lock(Lock lock, Target& target) noexcept {
+bool own_lock(Window& window, Lock lock, Target& target) noexcept {
   bool is_from_dead = false;
   if (!lock.own()) {
-    Patience patience(job_, target.board->doorbell());
+    Patience patience(window.job(), target.board->doorbell());
     bool has_claimed = false;
     for (;;) {
       const std::uint32_t owner = lock.owner();
       const std::uint32_t claimer = lock.claimer();
       if (owner == kNobody && lock.own()) break;
       const std::uint32_t whom = owner != kNobody ? owner : claimer;
-      if (!patience.pause(rank_of(target, whom), keeper_of(*this, target, whom))) {
+      if (!patience.pause(rank_of(window, target, whom), keeper_of(window, target, whom))) {
         if (whom != owner) {
           lock.unclaim(claimer);
         } else if (lock.take_over(owner)) {
-          warn_of(target, owner);
+          warn_of(window, target, owner);
           is_from_dead = true;
           break;
         }
@@ -41,38 +61,25 @@ bool Window::own_lock(Lock lock, Target& target) noexcept {
     }
     if (has_claimed) lock.yield();
   }
-  await_sharers(lock, target);
+  await_sharers(window, lock, target);
   return is_from_dead;
 }
 
-// The owner's word keeps new ones out.
-void Window::await_sharers(Lock& lock, Target& target) noexcept {
-  std::uint32_t sharer = lock.blocking_slot();
-  if (sharer == kNobody) [[likely]]
-    return;
-  Patience patience(job_, target.board->doorbell());
-  for (; sharer != kNobody; sharer = lock.blocking_slot()) {
-    if (patience.pause(rank_of(target, sharer), keeper_of(*this, target, sharer))) continue;
-    warn_of(target, sharer);
-    lock.clear(sharer);
-  }
-}
-
-void Window::share_lock(Lock lock, Target& target) noexcept {
+void share_lock(Window& window, Lock lock, Target& target) noexcept {
   if (lock.share()) [[likely]]
     return;
-  Patience patience(job_, target.board->doorbell());
+  Patience patience(window.job(), target.board->doorbell());
   bool has_claimed = false;
   for (;;) {
     const std::uint32_t owner = lock.owner();
     const std::uint32_t claimer = lock.claimer();
     if (is_free(lock) && lock.share()) break;
     const std::uint32_t whom = owner != kNobody ? owner : claimer;
-    if (!patience.pause(rank_of(target, whom), keeper_of(*this, target, whom))) {
+    if (!patience.pause(rank_of(window, target, whom), keeper_of(window, target, whom))) {
       if (whom != owner) {
         lock.unclaim(claimer);
       } else if (lock.take_over(owner)) {
-        warn_of(target, owner);
+        warn_of(window, target, owner);
         lock.leave();
       }
     }
@@ -81,31 +88,32 @@ void Window::share_lock(Lock lock, Target& target) noexcept {
   if (has_claimed) lock.yield();
 }
 
-void Window::leave_lock(Lock lock, Target& target) noexcept {
+void leave_lock(Window& window, Lock lock, Target& target) noexcept {
   lock.leave();
-  call(target);
+  call_waiters(window, target);
 }
 
-void Window::unshare_lock(Lock lock, Target& target) noexcept {
+void unshare_lock(Window& window, Lock lock, Target& target) noexcept {
   lock.unshare();
-  call(target);
+  call_waiters(window, target);
 }
 
 // Whoever waits for a lock of that block looks again.
-void Window::call(Target& target) noexcept {
-  if (!target.board->doorbell().ring() || server_ == nullptr) [[likely]]
+void call_waiters(Window& window, Target& target) noexcept {
+  Server* const server = window.server();
+  if (!target.board->doorbell().ring() || server == nullptr) [[likely]]
     return;
-  if (&target == targets_[own_].get())
-    server_->look();
+  if (window.is_own(target))
+    server->look();
   else
-    server_->poke(target.rank);
+    server->asker().poke(target.rank);
 }
 
-void Window::warn_of(const Target& target, std::uint32_t dead) const noexcept {
+void warn_of(Window& window, const Target& target, std::uint32_t dead) noexcept {
   std::fprintf(stderr,
                "photon: rank %u of MPI: rank %u has ended while it had a lock of rank %u's window; "
                "the lock is taken from it, and what it wrote may be half done\n",
-               job_.rank(), rank_of(target, dead), target.rank);
+               window.job().rank(), rank_of(window, target, dead), target.rank);
 }
 
 }  // namespace photon::mpi

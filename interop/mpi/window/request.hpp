@@ -30,6 +30,10 @@ enum class Ask : std::uint8_t {
   poke = 9,  // a lock was given back that the target's thread waits for
 };
 
+// The messages' numbers on the lane.
+inline constexpr std::uint32_t kRequest = 1;
+inline constexpr std::uint32_t kAnswer = 2;
+
 struct Request {
   std::uint64_t ticket = 0;  // 0: no answer is wanted
   std::uint64_t window = 0;  // its number, which all members have agreed on

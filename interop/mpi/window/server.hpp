@@ -3,15 +3,14 @@
 //
 //   a request here:  arrived -- its bytes are there, those before it are done --> done, answered
 //                    a lock: arrived --> waits -- it can be had --> done, answered
-//   a ticket:        asked -- the answer, or the target's end --> over
 //
 // Requests of one origin are done in the order in which it has sent them; locks that wait hold up
 // nobody, since other threads of that origin may go on. The thread waits for no lock: it looks
 // again each millisecond, or when it is poked. It makes no call of MPI's.
 // Invariants: a window that leaves is in nobody's hands any more. A request that is not done is
 // told of: by its answer, else by that of the next flush of its origin. Owner: the job; it begins
-// with the first window that needs it, at all its members. Threads: ask() and tell() any; the
-// handlers run in whichever thread makes progress on the lane.
+// with the first window that needs it, at all its members. Threads: asker() any; enter() and
+// leave() as MPI_Win_create(); the handlers run in whichever thread makes progress on the lane.
 #pragma once
 
 #include <photon/photon.h>
@@ -27,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "interop/mpi/window/asker.hpp"
 #include "interop/mpi/window/board.hpp"
 #include "interop/mpi/window/request.hpp"
 
@@ -44,34 +44,15 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   ph_context* lane() const noexcept { return lane_; }
-  // Payloads up to that are copied when they are sent; of others the sender has to wait for the
-  // target.
-  std::size_t carried_bytes() const noexcept { return carried_bytes_; }
+  Asker& asker() noexcept { return asker_; }
 
   // Requests name windows by these numbers from now on, until leave(), which waits for whoever is
   // at the window. False: the number is taken.
   bool enter(std::uint64_t number, Window& window);
   void leave(std::uint64_t number) noexcept;
 
-  // Sends a request, and waits for its answer, whose bytes go to `into`. False: the target has
-  // ended, or there is no memory for the message.
-  bool ask(ph_rank to, Request request, std::span<const ph_const_block> payload,
-           std::span<std::byte> into) noexcept;
-  // One to each of those ranks, without payloads. False: one has ended.
-  static constexpr std::size_t kAtOnce = 64;
-  bool ask_all(std::span<const ph_rank> to, const Request& request) noexcept;
-  // The same without an answer.
-  bool tell(ph_rank to, const Request& request, std::span<const ph_const_block> payload) noexcept;
-  // That rank's thread looks at the locks that wait there; it may miss it.
-  void poke(ph_rank to) noexcept;
-  // All puts to that rank have landed. False: it has ended.
-  bool flush(ph_rank to) noexcept;
-  // Waits for an operation of the lane.
-  bool wait(ph_request& request) noexcept;
   // The thread looks at the locks that wait.
   void look() noexcept { ph_wake(lane_); }
-  // One turn of the lane, and of what is served beside it.
-  void serve() noexcept;
 
  private:
   // A request that has arrived.
@@ -85,13 +66,6 @@ class Server {
     bool has_claimed = false;  // and the claim's word
     bool is_watched = false;   // the doorbell calls the thread
     std::int64_t since_ns = 0;
-  };
-  struct Ticket {
-    Server* server = nullptr;
-    std::span<std::byte> into{};
-    ph_status status = PH_AGAIN;  // until it is answered
-    std::uint64_t number = 0;
-    bool is_landing = false;  // the answer has come, and its bytes come
   };
   // An answer that is lent to the library.
   struct Lent {
@@ -122,21 +96,14 @@ class Server {
     Entry* entry_ = nullptr;
   };
 
-  explicit Server(Job& job) noexcept : job_(job) {}
+  explicit Server(Job& job) noexcept : job_(job), asker_(job) {}
   bool begin(ph_error& why);
   void run() noexcept;
   bool do_turn() noexcept;
-  void take_errors() noexcept;
-  bool is_lost(ph_rank rank) noexcept;
-  bool enter(Ticket& ticket, Request& request) noexcept;
-  bool await(Ticket& ticket, ph_rank from) noexcept;
 
   static ph_status on_request(void* user, const ph_am_message* message, ph_am_landing* landing);
   static ph_status on_landed(void* asked, const ph_am_message* message, const ph_am_part* part);
-  static ph_status on_answer(void* user, const ph_am_message* message, ph_am_landing* landing);
-  static ph_status on_filled(void* ticket, const ph_am_message* message, const ph_am_part* part);
   void arrived(Asked& asked, ph_status status) noexcept;
-  void over(Ticket& ticket, ph_status status) noexcept;
 
   // The target's side (serving.cpp).
   enum class Left : std::uint8_t { nothing, waits, more };
@@ -163,18 +130,15 @@ class Server {
 
   Job& job_;
   ph_context* lane_ = nullptr;
-  std::size_t carried_bytes_ = 0;
+  Asker asker_;
   std::thread thread_;
   std::mutex mutex_;  // of all below
-  std::condition_variable answered_;
+  std::condition_variable changed_;
   bool is_ending_ = false;
   std::map<std::uint64_t, Entry> windows_;
   std::map<ph_rank, Queue> queues_;
-  std::map<ph_rank, ph_status> broken_;        // ranks that have refused a message of ours
   std::list<std::unique_ptr<Asked>> waiting_;  // locks; of the thread alone, as the next
   std::list<Lent> lent_;
-  std::map<std::uint64_t, Ticket*> tickets_;
-  std::uint64_t last_ticket_ = 0;
 };
 
 }  // namespace photon::mpi

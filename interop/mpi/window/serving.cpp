@@ -8,6 +8,7 @@
 
 #include "interop/mpi/fold/fold.hpp"
 #include "interop/mpi/window/job.hpp"
+#include "interop/mpi/window/locking.hpp"
 #include "interop/mpi/window/operations.hpp"
 #include "interop/mpi/window/server.hpp"
 #include "interop/mpi/window/window.hpp"
@@ -16,7 +17,6 @@ namespace photon::mpi {
 
 namespace {
 
-constexpr std::uint32_t kAnswer = 2;
 constexpr std::int64_t kLongNs = 1'000'000;
 
 std::int64_t now_ns() noexcept {
@@ -124,9 +124,9 @@ bool Server::do_at(Window& window, Asked& asked) noexcept {
     case Ask::unlock: {
       const Lock lock = window.board().seen_by(request.member).window_lock();
       if (request.value == 0)
-        window.unshare_lock(lock, window.target(window.own()));
+        unshare_lock(window, lock, window.target(window.own()));
       else if (Lock(lock).leave_for())
-        window.call(window.target(window.own()));
+        call_waiters(window, window.target(window.own()));
       return true;
     }
     case Ask::flush: answer(asked, failure_of(asked), {}); return true;
@@ -182,7 +182,7 @@ bool Server::try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked
         return false;
       }
       if (!is_gone(owner) || !lock.take_over(owner)) return false;
-      window.warn_of(owner);
+      warn_of(window, window.target(window.own()), owner);
       if (!is_exclusive) {
         lock.leave();
         return lock.share();
@@ -193,7 +193,7 @@ bool Server::try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked
   for (std::uint32_t sharer = lock.blocking_slot(); sharer != kNobody;
        sharer = lock.blocking_slot()) {
     if (!is_gone(sharer)) return false;
-    window.warn_of(sharer);
+    warn_of(window, window.target(window.own()), sharer);
     lock.clear(sharer);
   }
   asked.has_named = false;
@@ -214,9 +214,9 @@ bool Server::do_lock(Window& window, Asked& asked) noexcept {
 void Server::give_back(Window& window, Lock lock, bool is_shared) noexcept {
   Target& own = window.target(window.own());
   if (is_shared)
-    window.unshare_lock(lock, own);
+    unshare_lock(window, lock, own);
   else
-    window.leave_lock(lock, own);
+    leave_lock(window, lock, own);
 }
 
 // It is of an epoch that was the asker's alone, which another has taken since, for the asker is
@@ -230,7 +230,7 @@ bool Server::is_late(Window& window, const Request& request) noexcept {
 void Server::abandon(Window& window, Asked& asked) noexcept {
   Lock lock = window.board().sum_lock_of_server();
   forget(window, lock, asked);
-  if (asked.has_named && lock.leave_for()) window.call(window.target(window.own()));
+  if (asked.has_named && lock.leave_for()) call_waiters(window, window.target(window.own()));
   asked.has_named = false;
 }
 
@@ -269,7 +269,7 @@ bool Server::do_fold(Window& window, Asked& asked) noexcept {
       std::byte* const memory = own.base + run.offset;
       const std::size_t count = run.bytes / size;
       if (user != nullptr)
-        fold_by_user(*user, kind.basic, type_of(kind.basic), memory, parts.elements, to, count);
+        fold_by_user(*user, kind.basic, {memory, parts.elements, to, count});
       else
         (is_fine ? fold_atomic : fold_plain)(kind, memory, parts.elements, to, count);
       if (is_sent) parts.elements += run.bytes;
@@ -327,7 +327,7 @@ void Server::answer(const Asked& asked, ph_status status, std::vector<std::byte>
   args.payload = bytes.data();
   args.payload_bytes = bytes.size();
   ph_status sent = PH_ERR_MEMORY;
-  if (bytes.size() <= carried_bytes_) {
+  if (bytes.size() <= asker_.carried_bytes()) {
     sent = send_answer(asked.from, args);
   } else if (std::list<Lent> one; make_one(one)) {
     one.front().bytes = std::move(bytes);

@@ -61,31 +61,20 @@ bool UserOps::remove(MPI_Op op, std::uint32_t id) noexcept {
 
 const UserOp* UserOps::find(MPI_Op op) const noexcept { return by_handle_.find(key_of(op)); }
 
-void fold_by_user(const UserOp& op, Basic basic, MPI_Datatype type, void* target,
-                  const void* source, void* result, std::size_t count) noexcept {
+void fold_by_user(const UserOp& op, Basic basic, Strips strips) noexcept {
   constexpr std::size_t kPieceBytes = 64 << 10;
   const std::size_t size = bytes_of(basic);
-  if (result != nullptr) fold_plain({Op::no_op, basic}, target, nullptr, result, count);
+  auto* target = static_cast<std::byte*>(strips.target);
+  const auto* source = static_cast<const std::byte*>(strips.source);
+  if (strips.result != nullptr)
+    fold_plain({Op::no_op, basic}, target, nullptr, strips.result, strips.count);
   const InFunction scope;
-  auto* to = static_cast<std::byte*>(target);
-  const auto* from = static_cast<const std::byte*>(source);
-  while (count != 0) {
-    const std::size_t now = std::min(count, kPieceBytes / size);
-    // MPI's functions take what they only read as if they wrote it.
-    void* const in = const_cast<std::byte*>(from);
-#if MPI_VERSION >= 4
-    if (op.function.large != nullptr) {
-      auto length = static_cast<MPI_Count>(now);
-      op.function.large(in, to, &length, &type);
-    }
-#endif
-    if (op.function.small != nullptr) {
-      int length = static_cast<int>(now);
-      op.function.small(in, to, &length, &type);
-    }
-    to += now * size;
-    from += now * size;
-    count -= now;
+  for (std::size_t left = strips.count; left != 0;) {
+    const std::size_t now = std::min(left, kPieceBytes / size);
+    op.function.call(source, target, now, type_of(basic));
+    target += now * size;
+    source += now * size;
+    left -= now;
   }
 }
 

@@ -19,22 +19,11 @@
 
 #include "interop/mpi/fold/element.hpp"
 #include "interop/mpi/lock/lock_policy.hpp"
-#include "interop/mpi/real/real.hpp"
+#include "interop/mpi/real/user_function.hpp"
 #include "interop/mpi/type/datatype.hpp"
 #include "sync/handle_table.hpp"
 
 namespace photon::mpi {
-
-// One of the two.
-struct UserFunction {
-  MPI_User_function* small = nullptr;
-#if MPI_VERSION >= 4
-  MPI_User_function_c* large = nullptr;
-  bool is_there() const noexcept { return small != nullptr || large != nullptr; }
-#else
-  bool is_there() const noexcept { return small != nullptr; }
-#endif
-};
 
 // What the program's operations do, as it has told MPI.
 class UserFunctions {
@@ -71,9 +60,15 @@ class UserOps {
   std::list<UserOp> all_;
 };
 
-// target[i] = function(source[i], target[i]); result[i] = target[i] before that, if it is wanted.
-// The function is told MPI's type for the basic type.
-void fold_by_user(const UserOp& op, Basic basic, MPI_Datatype type, void* target,
-                  const void* source, void* result, std::size_t count) noexcept;
+// Elements that lie one behind the other, in all three; `result` may be null.
+struct Strips {
+  void* target;
+  const void* source;
+  void* result;
+  std::size_t count;
+};
+// target[i] = function(source[i], target[i]); result[i] = target[i] before that. The function is
+// told MPI's type for the basic type.
+void fold_by_user(const UserOp& op, Basic basic, Strips strips) noexcept;
 
 }  // namespace photon::mpi

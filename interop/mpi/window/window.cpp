@@ -3,6 +3,9 @@
 #include <bit>
 #include <new>
 
+#include "interop/mpi/window/asking.hpp"
+#include "interop/mpi/window/locking.hpp"
+
 namespace photon::mpi {
 
 namespace {
@@ -15,8 +18,6 @@ constexpr Outcome lost() noexcept {
 }
 
 }  // namespace
-
-Outcome Window::settle_ops() noexcept { return settle_all() ? Outcome{} : lost(); }
 
 Window::Window(Job& job, std::uint32_t own, std::uint32_t count) : job_(job), own_(own) {
   targets_.reserve(count);
@@ -140,16 +141,16 @@ Outcome Window::take(Target& target, Access access) noexcept {
     Request request;
     request.ask = Ask::lock;
     request.value = access == Access::exclusive ? 1 : 0;
-    if (access != Access::unchecked && !ask(target, request, {}, {})) return lost();
+    if (access != Access::unchecked && !ask(*this, target, request, {}, {})) return lost();
   } else {
-    if (access == Access::exclusive && own_lock(target.board->window_lock(), target) &&
+    if (access == Access::exclusive && own_lock(*this, target.board->window_lock(), target) &&
         server_ != nullptr) {
       // The target's thread may still fold for the dead one. It looks at the window's lock again
       // when it has this one.
-      own_lock(target.board->sum_lock(), target);
-      leave_lock(target.board->sum_lock(), target);
+      own_lock(*this, target.board->sum_lock(), target);
+      leave_lock(*this, target.board->sum_lock(), target);
     }
-    if (access == Access::shared) share_lock(target.board->window_lock(), target);
+    if (access == Access::shared) share_lock(*this, target.board->window_lock(), target);
   }
   target.access = access;
   return {};
@@ -160,8 +161,8 @@ Outcome Window::give_back(Target& target) noexcept {
   const bool is_there = settle(target);
   const bool is_exclusive = target.access == Access::exclusive;
   if (target.board.has_value()) {
-    if (is_exclusive) leave_lock(target.board->window_lock(), target);
-    if (target.access == Access::shared) unshare_lock(target.board->window_lock(), target);
+    if (is_exclusive) leave_lock(*this, target.board->window_lock(), target);
+    if (target.access == Access::shared) unshare_lock(*this, target.board->window_lock(), target);
   } else if (target.access != Access::unchecked) {
     tell(target, Ask::unlock, 0, is_exclusive ? 1 : 0);
   }

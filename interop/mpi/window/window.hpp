@@ -107,24 +107,13 @@ class Window {
   }
   Server* server() const noexcept { return server_; }
   std::uint64_t number() const noexcept { return number_; }
-  // Fills the request's names in, and sends it to the target.
-  bool ask(Target& target, Request& request, std::span<const ph_const_block> payload,
-           std::span<std::byte> into) noexcept;
-  bool tell(Target& target, Request request, std::span<const ph_const_block> payload) noexcept {
-    request.window = number_;
-    request.member = own_;
-    return server_->tell(target.rank, request, payload);
-  }
   // All that went to a target is done there. False: it has ended, or something of it is lost.
   bool settle(Target& target) noexcept;
-  // The memory that operations on a target were given is the caller's again.
-  Outcome release(int member) noexcept;
+  bool settle_all() noexcept;
 
   // Operations of the program that all members know. Some windows have them done in the target's
   // process always.
   UserOps& ops() noexcept { return ops_; }
-  // All that this rank has asked of others is done.
-  Outcome settle_ops() noexcept;
   bool is_op_at_target() const noexcept { return is_op_at_target_; }
   void have_ops_at_target() noexcept { is_op_at_target_ = true; }
 
@@ -152,33 +141,14 @@ class Window {
   // All is over here, so that the window can be freed.
   Outcome end() noexcept;
 
-  // A lock of a target's block; for operations, too. It is in when these return; only a member
-  // that is not there any more can keep it out, and that one's place is taken.
-  // True: it was taken from a dead one.
-  bool own_lock(Lock lock, Target& target) noexcept;
-  void share_lock(Lock lock, Target& target) noexcept;
-  void leave_lock(Lock lock, Target& target) noexcept;
-  void unshare_lock(Lock lock, Target& target) noexcept;
-  // Whoever waits for a lock of that block looks again.
-  void call(Target& target) noexcept;
-  void warn_of(std::uint32_t dead) const noexcept { warn_of(*targets_[own_], dead); }
-
  private:
   enum class Fence : std::uint8_t { none, maybe, used };
 
   Outcome admit_slowly(Target& target) noexcept;
   Outcome take(Target& target, Access access) noexcept;
   Outcome give_back(Target& target) noexcept;
-  bool settle_all() noexcept;
   // A word of another member's block, by itself or by a message.
   bool tell(Target& target, Ask ask, std::uint32_t which, std::uint64_t value) noexcept;
-  void await_sharers(Lock& lock, Target& target) noexcept;
-  void warn_of(const Target& target, std::uint32_t dead) const noexcept;
-  // Who has a word of a target's lock: a member, or the target's own thread.
-  ph_rank rank_of(const Target& target, std::uint32_t holder) const noexcept {
-    if (holder == kNobody) return PH_ANY_RANK;
-    return holder < size() ? targets_[holder]->rank : target.rank;
-  }
   Outcome barrier() noexcept;
   bool meet(std::uint32_t round, std::uint64_t number) noexcept;
   bool may_begin() const noexcept;
