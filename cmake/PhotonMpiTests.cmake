@@ -73,6 +73,12 @@ function(photon_mpi_tests)
   target_compile_definitions(photon_mpi_tests PRIVATE
     PHOTON_MPI_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/mpi"
     PHOTON_LIB_DIR="$<TARGET_FILE_DIR:photon>")
+  if(PHOTON_MPIEXEC_mpi5)
+    target_compile_definitions(photon_mpi_tests PRIVATE
+      PHOTON_MPIEXEC_MPI5="${PHOTON_MPIEXEC_mpi5}")
+  else()
+    target_compile_definitions(photon_mpi_tests PRIVATE PHOTON_MPIEXEC_MPI5="mpiexec")
+  endif()
   foreach(flavour IN LISTS PHOTON_MPI_FLAVOURS)
     photon_mpi_programs(${flavour})
   endforeach()

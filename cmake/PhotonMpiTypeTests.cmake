@@ -35,8 +35,7 @@ function(photon_mpi_type_tests)
   set(mpi ${PROJECT_SOURCE_DIR}/interop/mpi)
   file(GLOB parts CONFIGURE_DEPENDS ${mpi}/real/*.cpp ${mpi}/type/*.cpp)
   foreach(flavour IN LISTS PHOTON_MPI_FLAVOURS)
-    find_program(PHOTON_MPIRUN_${flavour} mpirun.${flavour})
-    if(NOT PHOTON_MPIRUN_${flavour})
+    if(NOT PHOTON_MPIEXEC_${flavour})
       continue()
     endif()
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/mpi/types/*.cpp)
@@ -53,7 +52,7 @@ function(photon_mpi_type_tests)
       GTest::gtest Threads::Threads dl)
     photon_mpi_link(${target} ${flavour})
     add_test(NAME mpi_types_${flavour}
-      COMMAND ${PHOTON_MPIRUN_${flavour}} -n 1 $<TARGET_FILE:${target}>)
+      COMMAND ${PHOTON_MPIEXEC_${flavour}} -n 1 $<TARGET_FILE:${target}>)
     # As root, as in a container.
     set_tests_properties(mpi_types_${flavour} PROPERTIES TIMEOUT 300 LABELS mpi
       RESOURCE_LOCK spinning ENVIRONMENT

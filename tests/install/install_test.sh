@@ -50,18 +50,22 @@ read -ra converse_flags <<<"$(pkg-config --cflags --libs photon_converse)"
 "$work/prefix/bin/photonrun" -n 2 --timeout 60 "$work/converse" +ppn 2
 
 # Programs of MPI, for each that the build knows; they are linked with Photon and not preloaded.
+cached() {
+  sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"
+}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1
 for pc in "$libdir"/pkgconfig/photon_mpi-*.pc; do
   [[ -f $pc ]] || { echo "programs of MPI are SKIPPED: this build has none"; continue; }
   abi=${pc##*/photon_mpi-} abi=${abi%.pc}
+  mpicc=$(cached "PHOTON_MPICC_$abi") mpiexec=$(cached "PHOTON_MPIEXEC_$abi")
   read -ra mpi_flags <<<"$(pkg-config --cflags --libs "photon_mpi-$abi")"
-  "mpicc.$abi" -std=gnu11 -Wall -Wextra -Werror "$here/../../examples/mpi_tickets/mpi_tickets.c" \
+  "$mpicc" -std=gnu11 -Wall -Wextra -Werror "$here/../../examples/mpi_tickets/mpi_tickets.c" \
     -o "$work/tickets-$abi" "${mpi_flags[@]}"
-  quietly "mpiexec.$abi" -n 2 "$work/tickets-$abi"
+  quietly "$mpiexec" -n 2 "$work/tickets-$abi" </dev/null
   grep -q "1 ranks drew 1000 tickets" "$work/log" || { cat "$work/log"; exit 1; }
   ! grep "MPI's own" "$work/log" || exit 1
-  "mpicc.$abi" -std=c11 -Wpedantic -Werror "${mpi_flags[@]}" -fsyntax-only -x c \
+  "$mpicc" -std=c11 -Wpedantic -Werror "${mpi_flags[@]}" -fsyntax-only -x c \
     "$work/prefix/include/photon/photon_mpi.h"
   "$work/build/consumer_mpi-$abi"
 done

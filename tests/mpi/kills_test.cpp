@@ -15,7 +15,7 @@ class MpiLock : public MpiTest {
  protected:
   static MpiJob job_of(int ranks, const std::string& arguments) {
     MpiJob job{GetParam(), "kills", ranks, arguments};
-    job.flags = job.flavour == "mpich" ? "-disable-auto-cleanup" : "--enable-recovery";
+    job.flags = is_hydra(job.flavour) ? "-disable-auto-cleanup" : "--enable-recovery";
     return job;
   }
   // Both survivors and rank 0 come to their ends. How the job ends is up to what started it.

@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 
 namespace photon::test {
 
 struct MpiJob {
-  std::string flavour;  // mpich, openmpi
+  std::string flavour;  // mpich, openmpi, mpi5
   std::string program;  // its file without ".c"
   int ranks = 2;
   std::string arguments;     // behind "ours" or "plain"
@@ -46,12 +47,16 @@ inline std::string missing_for(const MpiJob& job) {
   return "";
 }
 
+// MPICH's launcher starts it: the MPI with the standard's ABI is MPICH's as well.
+inline bool is_hydra(const std::string& flavour) { return flavour != "openmpi"; }
+
 inline std::string mpi_command(const MpiJob& job) {
   const std::string libraries = job.libraries.empty() ? mpi_library(job.flavour) : job.libraries;
   std::string line;
-  if (job.flavour == "mpich") {
+  if (is_hydra(job.flavour)) {
     // Its ranks spin; where others want the core they give it away.
-    line = "mpiexec.mpich -genv MPIR_CVAR_POLLS_BEFORE_YIELD 1";
+    line = job.flavour == "mpi5" ? PHOTON_MPIEXEC_MPI5 : "mpiexec.mpich";
+    line += " -genv MPIR_CVAR_POLLS_BEFORE_YIELD 1";
     if (job.is_preloaded) line += " -genv LD_PRELOAD " + libraries;
   } else {
     // It refuses root, and more ranks than cores, and would tie each rank to a core.
@@ -103,6 +108,19 @@ inline std::string flavour_name(const testing::TestParamInfo<std::string>& one) 
   return one.param;
 }
 
-inline auto mpi_flavours() { return testing::Values("mpich", "openmpi"); }
+inline const std::vector<std::string>& all_flavours() {
+  static const std::vector<std::string> all{"mpich", "openmpi", "mpi5"};
+  return all;
+}
+
+// Our libraries that were built for other ABIs.
+inline std::vector<std::string> libraries_of_others(const std::string& flavour) {
+  std::vector<std::string> libraries;
+  for (const std::string& other : all_flavours())
+    if (other != flavour && is_file(mpi_library(other))) libraries.push_back(mpi_library(other));
+  return libraries;
+}
+
+inline auto mpi_flavours() { return testing::ValuesIn(all_flavours()); }
 
 }  // namespace photon::test

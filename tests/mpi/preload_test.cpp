@@ -7,15 +7,12 @@
 #include <cctype>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mpi_job.hpp"
 
 namespace photon::test {
 namespace {
-
-std::string other_than(const std::string& flavour) {
-  return flavour == "mpich" ? "openmpi" : "mpich";
-}
 
 // The job's lines of that tool, one a rank, are all the same.
 void expect_lines(const MpiJob& job, const std::string& line) {
@@ -38,18 +35,20 @@ TEST_P(MpiPreload, WrongAbi) {
   const CommandResult without = run_mpi(job, "2>/dev/null");
   ASSERT_EQ(without.exit_status, 0) << without.output;
   ASSERT_EQ(count_of(without.output, "ok "), 4U) << without.output;
-  const std::string other = mpi_library(other_than(GetParam()));
-  if (!is_file(other)) GTEST_SKIP() << "no " << other;
+  const std::vector<std::string> others = libraries_of_others(GetParam());
+  if (others.empty()) GTEST_SKIP() << "no library for another ABI";
   job.is_preloaded = true;
   job.told = "plain";
-  job.libraries = other;
-  const CommandResult with = run_mpi(job, "2>/dev/null");
-  EXPECT_EQ(with.exit_status, 0) << run_mpi(job).output;
-  EXPECT_EQ(with.output, without.output);
-  // One line a rank, and nothing else.
-  const CommandResult words = run_mpi(job, "2>&1 >/dev/null");
-  EXPECT_EQ(count_of(words.output, "photon: "), 2U) << words.output;
-  EXPECT_EQ(count_of(words.output, "it stands aside\n"), 2U) << words.output;
+  for (const std::string& other : others) {
+    job.libraries = other;
+    const CommandResult with = run_mpi(job, "2>/dev/null");
+    EXPECT_EQ(with.exit_status, 0) << run_mpi(job).output;
+    EXPECT_EQ(with.output, without.output);
+    // One line a rank, and nothing else.
+    const CommandResult words = run_mpi(job, "2>&1 >/dev/null");
+    EXPECT_EQ(count_of(words.output, "photon: "), 2U) << words.output;
+    EXPECT_EQ(count_of(words.output, "it stands aside\n"), 2U) << words.output;
+  }
 }
 
 TEST_P(MpiPreload, ProgramsWithoutMpi) {
@@ -100,7 +99,11 @@ TEST_P(MpiPreload, OperationThatGoesPast) {
 
 // Of an MPI whose standard is the fourth.
 TEST_P(MpiPreload, LargeCountForms) {
-  expect_ok("large_counts", 2, "window_forms large_units operations too_many");
+  expect_ok("large_counts", 2, "window_forms operations too_many");
+}
+TEST_P(MpiPreload, LargeUnits) {
+  if (GetParam() == "mpi5") GTEST_SKIP() << "MPICH 5.0.2 ends at a unit that no int holds";
+  expect_ok("large_counts", 2, "large_units");
 }
 
 TEST_P(MpiPreload, WindowFreedInFinalize) { expect_ok("leaving", 2, "window_in_finalize"); }

@@ -15,6 +15,8 @@ namespace {
 
 #ifdef OPEN_MPI
 constexpr const char* kOwn = "Open MPI's";
+#elif defined(PHOTON_MPI_STANDARD_ABI)
+constexpr const char* kOwn = "that of MPI 5";
 #else
 constexpr const char* kOwn = "MPICH's";
 #endif
@@ -92,7 +94,7 @@ void pass_mpix_on() noexcept {
 
 void say_aside() noexcept {
   std::fprintf(stderr,
-               "photon: this process has another MPI than %s, for whose ABI this library was "
+               "photon: this process has an MPI of another ABI than %s, for which this library was "
                "built: it stands aside\n",
                kOwn);
 }
