@@ -2,8 +2,8 @@
 # that is built so is not linked with MPI: it finds the program's own when it runs.
 #
 #   PHOTON_MPI_FLAVOURS: those found, of "mpich", "openmpi" and "mpi5", the ABI of the standard;
-#   target photon_mpi_api_<flavour>: its mpi.h; PHOTON_MPICC_<flavour>, PHOTON_MPIEXEC_<flavour>: the
-#   compiler, for programs of C, and what starts them
+#   target photon_mpi_api_<flavour>: its mpi.h; PHOTON_MPICC_<flavour>, PHOTON_MPIEXEC_<flavour>:
+#   the compiler, for programs of C, and what starts them
 
 set(PHOTON_WITH_MPI AUTO CACHE STRING "One-sided MPI that progresses (interop/mpi): AUTO, OFF")
 set_property(CACHE PHOTON_WITH_MPI PROPERTY STRINGS AUTO OFF)
