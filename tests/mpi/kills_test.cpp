@@ -27,14 +27,30 @@ class MpiLock : public MpiTest {
                                                              << end.output;
     return end.output;
   }
-  // On each kind of memory; so many warnings that a lock was taken.
+  // So many warnings that a lock was taken.
+  static void expect_survival(const MpiJob& job, const std::string& name, std::size_t taken) {
+    if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;
+    const std::string output = output_of(job, name);
+    EXPECT_EQ(count_of(output, kTaken), taken) << mpi_command(job) << "\n" << output;
+  }
+  // On each kind of memory.
   static void expect_survival(const std::string& name, std::size_t taken) {
-    if (const std::string missing = missing_for(job_of(4, "")); !missing.empty())
-      GTEST_SKIP() << missing;
-    for (const char* memory : {" allocated", " malloc"}) {
-      const std::string output = output_of(job_of(4, name + memory), name);
-      EXPECT_EQ(count_of(output, kTaken), taken) << output;
-    }
+    for (const char* memory : {" allocated", " malloc"})
+      expect_survival(job_of(4, name + memory), name, taken);
+  }
+  static MpiJob across(const std::string& sides, MpiJob job) {
+    job.sides = sides;
+    job.pipe = testing::TempDir() + "photon_mpi_" + std::to_string(::getpid());
+    return job;
+  }
+  static void expect_survival_at(const std::string& sides, const std::string& name,
+                                 std::size_t taken) {
+    expect_survival(across(sides, job_of(4, name + " allocated")), name, taken);
+  }
+  static void expect_survival_served(const std::string& name, std::size_t taken) {
+    MpiJob job = job_of(4, name + " malloc");
+    job.setting = kNoCopies;
+    expect_survival(job, name, taken);
   }
 };
 
@@ -57,6 +73,53 @@ TEST_P(MpiLock, KilledAtRandomMoments) {
     // Each has at most the window's lock and that of its sums.
     EXPECT_LE(count_of(output_of(job, "random_moments"), kTaken), 8U);
   }
+}
+
+// Rank 0 is the target, 1 and 2 survive, 3 is killed: at another host than the target, and then at
+// the target's, where somebody of the other host asks for the lock.
+constexpr const char* kKilledAcross = "aabb";
+constexpr const char* kKilledBeside = "abba";
+
+TEST_P(MpiLock, KilledExclusiveAcross) {
+  expect_survival_at(kKilledAcross, "killed_exclusive", 1);
+  expect_survival_at(kKilledBeside, "killed_exclusive", 1);
+}
+TEST_P(MpiLock, KilledSharedAcross) {
+  expect_survival_at(kKilledAcross, "killed_shared", 1);
+  expect_survival_at(kKilledBeside, "killed_shared", 1);
+}
+TEST_P(MpiLock, KilledWaitingAcross) {
+  // The target's thread may give it the lock before it hears of its end, and take it back then.
+  const std::string name = "killed_behind_owner";
+  const MpiJob job = across(kKilledAcross, job_of(4, name + " allocated"));
+  if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;
+  EXPECT_LE(count_of(output_of(job, name), kTaken), 1U);
+  expect_survival_at(kKilledAcross, "killed_behind_sharer", 1);
+}
+TEST_P(MpiLock, HolderNeverMetAcross) {
+  expect_survival_at(kKilledAcross, "holder_never_met", 1);
+  expect_survival_at(kKilledBeside, "holder_never_met", 1);
+}
+TEST_P(MpiLock, StoppedHolderAcrossIsWaitedFor) {
+  expect_survival_at(kKilledAcross, "stopped_holder", 0);
+}
+TEST_P(MpiLock, KilledAtRandomMomentsAcross) {
+  for (const char* sides : {"ab", "aabbaab"}) {
+    const MpiJob job = across(sides, job_of(7, "random_moments allocated 6"));
+    if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;
+    EXPECT_LE(count_of(output_of(job, "random_moments"), kTaken), 8U);
+  }
+}
+
+// Memory of one host that the target's thread serves; its locks are taken as ever.
+TEST_P(MpiLock, KilledInServedMemory) {
+  expect_survival_served("killed_exclusive", 1);
+  expect_survival_served("killed_shared", 1);
+  expect_survival_served("killed_behind_owner", 0);
+  MpiJob job = job_of(5, "random_moments malloc 7");
+  job.setting = kNoCopies;
+  if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;
+  EXPECT_LE(count_of(output_of(job, "random_moments"), kTaken), 4U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Flavours, MpiLock, mpi_flavours(), flavour_name);

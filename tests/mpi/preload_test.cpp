@@ -141,21 +141,47 @@ long least_before(const std::string& text, const std::string& words) {
   return least;
 }
 
+// It has stood there: making one window takes tens of calls.
+CommandResult expect_one_thread(const MpiJob& job) {
+  const CommandResult end = run_mpi(job);
+  EXPECT_EQ(end.exit_status, 0) << mpi_command(job) << "\n" << end.output;
+  EXPECT_EQ(count_of(end.output, "one_thread: "), static_cast<std::size_t>(job.ranks));
+  EXPECT_GT(least_before(end.output, " calls, "), 50) << end.output;
+  return end;
+}
+
 TEST_P(MpiThread, SingleMakesNoMpiCallOnOurThread) {
   for (const MpiJob& job :
        {watched("matrix", 2, "fence lock all post"),
         watched("progress", 3, "target_in_recv target_computes"),
         watched("progress", 2, "fence_serves_rendezvous lock_serves_rendezvous")}) {
     if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;
-    const CommandResult end = run_mpi(job);
-    EXPECT_EQ(end.exit_status, 0) << mpi_command(job) << "\n" << end.output;
-    // It has stood there: making one window takes tens of calls.
-    EXPECT_EQ(count_of(end.output, "one_thread: "), static_cast<std::size_t>(job.ranks));
-    EXPECT_GT(least_before(end.output, " calls, "), 50) << end.output;
+    expect_one_thread(job);
   }
 }
 
-// Or the one above would say nothing.
+// There is a thread of ours, which serves: such a job without windows has fewer.
+TEST_P(MpiThread, SingleMakesNoMpiCallOnTheThreadThatServes) {
+  MpiJob across = watched("matrix", 2, "fence lock all post stack");
+  across.sides = "ab";
+  MpiJob asked = watched("progress", 3, "target_in_recv target_computes");
+  asked.sides = "abb";
+  MpiJob served = watched("matrix", 2, "stack");
+  served.setting = kNoCopies;
+  if (const std::string missing = missing_for(across); !missing.empty()) GTEST_SKIP() << missing;
+  for (const MpiJob& job : {across, asked, served}) {
+    const long with = least_before(expect_one_thread(job).output, " threads\n");
+    MpiJob idle = job;
+    idle.program = "leaving";
+    idle.arguments = "no_window";
+    const CommandResult end = run_mpi(idle);
+    const long without = least_before(end.output, " threads\n");
+    EXPECT_GT(without, 0) << end.output;
+    EXPECT_GT(with, without) << mpi_command(job);
+  }
+}
+
+// Or those above would say nothing.
 TEST_P(MpiThread, SecondOneIsFound) {
   const MpiJob job = watched("tool_chain", 2, "second_thread");
   if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;

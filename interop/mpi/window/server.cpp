@@ -88,6 +88,16 @@ bool Server::do_turn() noexcept {
   return true;
 }
 
+// By this lane alone: the thread makes progress on no other, so that it would wait for ever for
+// what contact brings there while the program computes.
+bool Server::has_ended(ph_rank rank) noexcept {
+  const ph_status status = ph_contact(lane_, rank);
+  if (status == PH_ERR_PEER || status == PH_ERR_DEPARTED) return true;
+  ph_contact_state state = PH_PEER_UNKNOWN;
+  if (ph_peer_state(lane_, rank, &state) != PH_OK) return false;
+  return state == PH_PEER_DEAD || state == PH_PEER_DEPARTED;
+}
+
 bool Server::enter(std::uint64_t number, Window& window) {
   const std::lock_guard guard(mutex_);
   return windows_.try_emplace(number, Entry{&window}).second;

@@ -100,6 +100,7 @@ class Server {
   bool begin(ph_error& why);
   void run() noexcept;
   bool do_turn() noexcept;
+  bool has_ended(ph_rank rank) noexcept;
 
   static ph_status on_request(void* user, const ph_am_message* message, ph_am_landing* landing);
   static ph_status on_landed(void* asked, const ph_am_message* message, const ph_am_part* part);

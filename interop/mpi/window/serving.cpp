@@ -171,7 +171,7 @@ void Server::forget(Window& window, Lock lock, Asked& asked) noexcept {
 bool Server::try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept {
   const bool is_long = now_ns() - asked.since_ns >= kLongNs;
   const auto is_gone = [&](std::uint32_t member) {
-    return is_long && member < window.size() && job_.has_ended(window.target(member).rank);
+    return is_long && member < window.size() && has_ended(window.target(member).rank);
   };
   if (!is_exclusive && lock.share()) return true;
   if (!asked.has_named) {
@@ -206,7 +206,7 @@ bool Server::do_lock(Window& window, Asked& asked) noexcept {
     answer(asked, PH_OK, {});
     return true;
   }
-  if (now_ns() - asked.since_ns < kLongNs || !job_.has_ended(asked.from)) return false;
+  if (now_ns() - asked.since_ns < kLongNs || !has_ended(asked.from)) return false;
   forget(window, lock, asked);  // its name, if it stands there, is taken as that of any dead holder
   return true;
 }

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { kMostRanks = 16 };
 
@@ -166,6 +167,28 @@ __attribute__((unused)) static void check_windows_are_ours(void) {
   if (!is_there || strcmp(value, "true") != 0) fail("photon_async: expected true, found %s", value);
 }
 
+/* The network namespace of each rank's process: two ranks are on one host where it is the same. */
+static unsigned long hosts[kMostRanks];
+
+/* Finds them, by MPI alone. There are as many hosts as the test wants, or a job of two might run on
+ * one without a word. */
+__attribute__((unused)) static void find_hosts(void) {
+  struct stat own;
+  const char* const wanted = getenv("PHOTON_TEST_HOSTS");
+  int count = 0;
+  at_step("on which hosts the ranks are");
+  if (stat("/proc/self/ns/net", &own) != 0) fail("no /proc/self/ns/net");
+  const unsigned long inode = (unsigned long)own.st_ino;
+  MPI_Allgather(&inode, 1, MPI_UNSIGNED_LONG, hosts, 1, MPI_UNSIGNED_LONG, MPI_COMM_WORLD);
+  for (int rank = 0; rank < ranks; ++rank) {
+    int first = 0;
+    while (hosts[first] != hosts[rank]) ++first;
+    count += first == rank;
+  }
+  if (wanted != NULL) check_equal("the number of hosts", atoi(wanted), count);
+}
+__attribute__((unused)) static int is_near(int rank) { return hosts[rank] == hosts[my_rank]; }
+
 __attribute__((unused)) static int is_asked_for(int argc, char** argv, const char* name) {
   for (int i = 2; i < argc; ++i)
     if (strcmp(argv[i], name) == 0) return 1;
@@ -182,6 +205,7 @@ __attribute__((unused)) static int run_cases(int argc, char** argv, const struct
     fail("usage: %s ours|plain [CASE...]", argv[0]);
   if (ranks > kMostRanks) fail("at most %d ranks", kMostRanks);
   is_ours = strcmp(argv[1], "ours") == 0;
+  find_hosts();
   check_windows_are_ours();
   for (; cases->name != NULL; ++cases) {
     if (!is_asked_for(argc, argv, cases->name)) continue;

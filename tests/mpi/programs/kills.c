@@ -209,6 +209,7 @@ int main(int argc, char** argv) {
   if (argc < 4 || ranks <= kVictim || ranks > kMostRanks)
     fail("usage: %s ours CASE allocated|malloc [SEED], with 4 to %d ranks", argv[0], kMostRanks);
   is_ours = strcmp(argv[1], "ours") == 0;
+  find_hosts();
   check_windows_are_ours();
   random_state = (argc > 4 ? strtoull(argv[4], NULL, 10) : 1) * 1000003 + (unsigned)my_rank;
   const struct test_case* one = cases;

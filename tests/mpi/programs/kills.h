@@ -53,8 +53,8 @@ static void pause_ms(double ms) {
   nanosleep(&time, NULL);
 }
 
-/* As the kernel says: R, S, T and so on; Z also where it is not there any more. */
-static char state_of(int rank) {
+/* What the kernel says of it behind its name: a letter of its state, and numbers. */
+static void read_stat(int rank, char* state, unsigned* flags) {
   char path[64], text[512];
   snprintf(path, sizeof path, "/proc/%d/stat", pids[rank]);
   const int file = open(path, O_RDONLY);
@@ -62,10 +62,27 @@ static char state_of(int rank) {
   if (file >= 0) close(file);
   text[size > 0 ? size : 0] = '\0';
   const char* const end = strrchr(text, ')');
-  if (end == NULL || end[1] == '\0' || end[2] == 'X') return 'Z';
-  return end[2];
+  *state = 'Z';
+  *flags = 0;
+  if (end != NULL) sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", state, flags);
+  if (*state == 'X') *state = 'Z';
 }
-static int is_gone(int rank) { return state_of(rank) == 'Z'; }
+/* R, S, T and so on; Z also where it is not there any more. */
+static char state_of(int rank) {
+  char state;
+  unsigned flags;
+  read_stat(rank, &state, &flags);
+  return state;
+}
+/* It does nothing any more. The kernel closes its connections, by which others hear of its end,
+ * before its state is Z. */
+static int is_gone(int rank) {
+  const unsigned is_exiting = 4; /* PF_EXITING, which comes before that */
+  char state;
+  unsigned flags;
+  read_stat(rank, &state, &flags);
+  return state == 'Z' || (flags & is_exiting) != 0;
+}
 
 static void await_state(int rank, char state) {
   const double latest = MPI_Wtime() + 20;

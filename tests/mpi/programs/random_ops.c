@@ -279,6 +279,7 @@ int main(int argc, char** argv) {
   case_name = "random_ops";
   if (argc != 4 || ranks > kMostRanks) fail("usage: %s ours|plain SEED ROUNDS", argv[0]);
   is_ours = strcmp(argv[1], "ours") == 0;
+  find_hosts();
   check_windows_are_ours();
   rounds = atoi(argv[3]);
   if (rounds > kMostRounds) fail("at most %d rounds", kMostRounds);

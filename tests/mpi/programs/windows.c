@@ -98,35 +98,62 @@ static void flavour_and_info(void) {
     }
 }
 
-/* A neighbour's memory through a pointer, where the window has such. */
-static void query_neighbour(MPI_Win win, MPI_Aint size) {
+/* The next member of this host behind that one, of the host's ring. */
+static int near_behind(int rank, int step) {
+  do rank = (rank + step + ranks) % ranks;
+  while (!is_near(rank));
+  return rank;
+}
+
+/* What the window says of a rank's memory; null: it has none that this process can use. */
+static int* queried(MPI_Win win, int rank, MPI_Aint size) {
   MPI_Aint found_size = -1;
-  int unit = -1, *memory = NULL;
-  const int next = (my_rank + 1) % ranks, previous = (my_rank + ranks - 1) % ranks;
-  MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
-  MPI_Win_shared_query(win, next, &found_size, &unit, &memory);
+  int unit = -1, *memory = (int*)&found_size;
+  MPI_Win_shared_query(win, rank, &found_size, &unit, &memory);
+  if (rank != MPI_PROC_NULL && !is_near(rank)) {
+    check_equal("size of memory of another host", 0, found_size);
+    check_true("it has no address", memory == NULL);
+    return NULL;
+  }
   check_equal("size", size, found_size);
   check_equal("unit", 4, unit);
-  memory[1] = 100 + my_rank;
+  return memory;
+}
+
+/* A neighbour's memory through a pointer, where the window has such: on this host. */
+static void query_neighbour(MPI_Win win, MPI_Aint size) {
+  int first = 0;
+  while (!is_near(first)) ++first;
+  const int next = near_behind(my_rank, 1);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+  for (int rank = 0; rank < ranks; ++rank) queried(win, rank, size);
+  queried(win, next, size)[1] = 100 + my_rank;
   MPI_Win_sync(win);
   meet();
   MPI_Win_sync(win);
-  MPI_Win_shared_query(win, my_rank, &found_size, &unit, &memory);
-  check_equal("what the neighbour wrote", 100 + previous, memory[1]);
-  MPI_Win_shared_query(win, MPI_PROC_NULL, &found_size, &unit, &memory);
-  check_equal("size of the first that has memory", size, found_size);
-  check_equal("the first of all wrote", 100 + ranks - 1, memory[1]);
+  check_equal("what the neighbour wrote", 100 + near_behind(my_rank, -1),
+              queried(win, my_rank, size)[1]);
+  /* Of the lowest rank that has memory: here the first one of this host. */
+  check_equal("the first of all wrote", 100 + near_behind(first, -1),
+              queried(win, MPI_PROC_NULL, size)[1]);
   meet();
   MPI_Win_unlock_all(win);
 }
 
-static void shared_query(void) {
+/* MPI has them for the ranks of one host alone. */
+static void query_shared(void) {
   MPI_Win win;
   int* base;
   at_step("MPI_Win_allocate_shared");
+  for (int rank = 0; rank < ranks; ++rank)
+    if (!is_near(rank)) return;
   MPI_Win_allocate_shared(4096, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
   query_neighbour(win, 4096);
   MPI_Win_free(&win);
+}
+
+static void shared_query(void) {
+  query_shared();
   if (!is_ours) return; /* Of other windows MPI 4.1 answers, MPI 3 does not. */
   struct window window = {.kind = kAllocated, .size = 4096, .unit = 4};
   at_step("MPI_Win_allocate");
