@@ -58,7 +58,7 @@ function(photon_install_test)
   endif()
   add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/install_test.sh
     ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
-  set_tests_properties(install PROPERTIES TIMEOUT 120 LABELS tree)
+  set_tests_properties(install PROPERTIES TIMEOUT 240 LABELS tree)
 endfunction()
 
 # What `make install` and `make demo` ask for, on a machine that has only that.

@@ -1,9 +1,9 @@
 # Which MPI libraries are here, by their compilers: one build of interop/mpi for each ABI. A library
 # that is built so is not linked with MPI: it finds the program's own when it runs.
 #
-#   PHOTON_MPI_FLAVOURS: those found, of "mpich", "openmpi" and "mpi5", the ABI of the standard;
-#   target photon_mpi_api_<flavour>: its mpi.h; PHOTON_MPICC_<flavour>, PHOTON_MPIEXEC_<flavour>:
-#   the compiler, for programs of C, and what starts them
+#   PHOTON_MPI_FLAVOURS: those found, of "mpich", "openmpi" and "mpi5", the ABI of the standard
+#   photon_mpi_api_<flavour>: a target with its mpi.h
+#   PHOTON_MPICC_<flavour>, PHOTON_MPIEXEC_<flavour>: the compiler, for C, and what starts programs
 
 set(PHOTON_WITH_MPI AUTO CACHE STRING "One-sided MPI that progresses (interop/mpi): AUTO, OFF")
 set_property(CACHE PHOTON_WITH_MPI PROPERTY STRINGS AUTO OFF)

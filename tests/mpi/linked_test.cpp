@@ -20,28 +20,28 @@ class MpiLinked : public MpiTest {
   }
 };
 
-TEST_P(MpiLinked, Matrix) { expect_job_ok(linked("matrix", 2, "fence post lock all")); }
+TEST_P(MpiLinked, Matrix) { expect_ok(linked("matrix", 2, "fence post lock all")); }
 TEST_P(MpiLinked, Windows) {
-  expect_job_ok(linked("windows", 2, "flavour_and_info shared_query delete_callback"));
-  expect_job_ok(linked("windows", 3, "units_and_sizes"));
+  expect_ok(linked("windows", 2, "flavour_and_info shared_query delete_callback"));
+  expect_ok(linked("windows", 3, "units_and_sizes"));
 }
-TEST_P(MpiLinked, Errors) { expect_job_ok(linked("errors", 2, "out_of_range outside_epochs")); }
-TEST_P(MpiLinked, Atomics) { expect_job_ok(linked("atomic", 3, "tickets swaps other_elements")); }
-TEST_P(MpiLinked, Threads) { expect_job_ok(linked("threads", 2, "one_window")); }
+TEST_P(MpiLinked, Errors) { expect_ok(linked("errors", 2, "out_of_range outside_epochs")); }
+TEST_P(MpiLinked, Atomics) { expect_ok(linked("atomic", 3, "tickets swaps other_elements")); }
+TEST_P(MpiLinked, Threads) { expect_ok(linked("threads", 2, "one_window")); }
 TEST_P(MpiLinked, LargeCountForms) {
-  expect_job_ok(linked("large_counts", 2, "window_forms operations too_many"));
+  expect_ok(linked("large_counts", 2, "window_forms operations too_many"));
 }
 
 TEST_P(MpiLinked, BothNamesInOneProgram) {
   MpiJob job = linked("one_job", 2, "one_job passes_on memory init_again");
   job.told = "plain";
-  expect_job_ok(job);
+  expect_ok(job);
 }
 // The preloaded library serves both names, so there is one job.
 TEST_P(MpiLinked, PreloadedAsWell) {
   MpiJob job = linked("one_job", 2, "one_job passes_on memory init_again");
   job.is_preloaded = true;
-  expect_job_ok(job);
+  expect_ok(job);
 }
 // One for another MPI, before it, passes all names on.
 TEST_P(MpiLinked, BehindAnotherAbi) {
@@ -52,7 +52,7 @@ TEST_P(MpiLinked, BehindAnotherAbi) {
   if (others.empty()) GTEST_SKIP() << "no library for another ABI";
   for (const std::string& other : others) {
     job.libraries = other;
-    expect_job_ok(job);
+    expect_ok(job);
   }
 }
 
