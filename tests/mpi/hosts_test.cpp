@@ -88,7 +88,7 @@ TEST_P(MpiHosts, SharedQueryIsOfOneHost) {
   expect_ok("windows", 4, "shared_query", "aabb");
 }
 
-INSTANTIATE_TEST_SUITE_P(Flavours, MpiHosts, mpi_flavours(), flavour_name);
+INSTANTIATE_TEST_SUITE_P(Flavours, MpiHosts, mpi_implementations(), flavour_name);
 
 }  // namespace
 }  // namespace photon::test

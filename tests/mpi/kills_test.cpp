@@ -122,7 +122,7 @@ TEST_P(MpiLock, KilledInServedMemory) {
   EXPECT_LE(count_of(output_of(job, "random_moments"), kTaken), 4U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Flavours, MpiLock, mpi_flavours(), flavour_name);
+INSTANTIATE_TEST_SUITE_P(Flavours, MpiLock, mpi_implementations(), flavour_name);
 
 }  // namespace
 }  // namespace photon::test

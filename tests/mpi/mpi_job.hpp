@@ -199,5 +199,7 @@ inline std::vector<std::string> libraries_of_others(const std::string& flavour) 
 }
 
 inline auto mpi_flavours() { return testing::ValuesIn(all_flavours()); }
+// One for each MPI: an ABI more has other handles, which other tests have been through.
+inline auto mpi_implementations() { return testing::Values("mpich", "openmpi"); }
 
 }  // namespace photon::test

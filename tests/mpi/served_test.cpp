@@ -38,7 +38,7 @@ TEST_P(MpiServed, TargetThatComputes) { expect_ok("progress", 2, "target_compute
 // Each kind of memory is ours, or the tests above would be of MPI's own windows.
 TEST_P(MpiServed, WindowsAreOurs) { expect_ok("windows", 2, "flavour_and_info"); }
 
-INSTANTIATE_TEST_SUITE_P(Flavours, MpiServed, mpi_flavours(), flavour_name);
+INSTANTIATE_TEST_SUITE_P(Flavours, MpiServed, mpi_implementations(), flavour_name);
 
 }  // namespace
 }  // namespace photon::test

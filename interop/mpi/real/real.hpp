@@ -10,11 +10,6 @@
 
 #include "interop/mpi/real/calls.hpp"
 
-#ifdef PHOTON_MPI_STANDARD_ABI
-// Its codes are enumerators there, and a lambda that returns one would not return an int.
-#define MPI_SUCCESS 0
-#endif
-
 namespace photon::mpi {
 
 // This looks a symbol of the loaded MPI up. Null says that it has no such symbol, or that no MPI is

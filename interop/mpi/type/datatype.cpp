@@ -25,7 +25,7 @@ struct Types::Kept {
 
 Types::Types() : count_(std::make_shared<Count>(std::size_t{0})) {
   // A duplicate of a type works out its own.
-  const auto copy_nothing = [](MPI_Datatype, int, void*, void*, void*, int* is_copied) {
+  const auto copy_nothing = [](MPI_Datatype, int, void*, void*, void*, int* is_copied) -> int {
     *is_copied = 0;
     return MPI_SUCCESS;
   };

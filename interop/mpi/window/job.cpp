@@ -43,7 +43,7 @@ int on_finalize(MPI_Comm, int, void*, void*) noexcept {
 }
 
 bool end_with_mpi() noexcept {
-  const auto copy_nothing = [](MPI_Comm, int, void*, void*, void*, int* is_copied) {
+  const auto copy_nothing = [](MPI_Comm, int, void*, void*, void*, int* is_copied) -> int {
     *is_copied = 0;
     return MPI_SUCCESS;
   };

@@ -38,7 +38,7 @@ Holding::~Holding() {
 int Windows::keyval() noexcept {
   static const int made = [] {
     // MPI's own function of that kind is a symbol that need not be loaded.
-    constexpr auto copy_nothing = [](MPI_Win, int, void*, void*, void*, int* is_copied) {
+    constexpr auto copy_nothing = [](MPI_Win, int, void*, void*, void*, int* is_copied) -> int {
       *is_copied = 0;
       return MPI_SUCCESS;
     };
