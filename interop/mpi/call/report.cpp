@@ -33,9 +33,7 @@ int code_of(const Outcome& outcome) noexcept {
 
 }  // namespace
 
-int report(MPI_Win win, const Outcome& outcome) noexcept {
-  if (outcome.is_good()) [[likely]]
-    return MPI_SUCCESS;
+int report_error(MPI_Win win, const Outcome& outcome) noexcept {
   if (InFunction::is_here()) {  // where no call of MPI may be made
     std::fprintf(stderr, "photon: %s\n", outcome.words);
     return outcome.error_class;

@@ -8,7 +8,10 @@ namespace photon::mpi {
 
 // MPI_SUCCESS, or a code of that class whose text is the outcome's words. The handler of the window
 // has been called with it then.
-int report(MPI_Win win, const Outcome& outcome) noexcept;
+int report_error(MPI_Win win, const Outcome& outcome) noexcept;
+inline int report(MPI_Win win, const Outcome& outcome) noexcept {
+  return outcome.is_good() ? MPI_SUCCESS : report_error(win, outcome);
+}
 
 // This tells whether a rank names a member of the window. MPI_PROC_NULL does not; the caller looks
 // for it.

@@ -35,7 +35,8 @@ bool is_aligned(const Area& area, std::size_t size) noexcept {
 // How an operation meets others on the same memory, and its part of the accumulate lock.
 class Turn {
  public:
-  Turn(Window& window, const Area& area, Basic basic, bool is_users = false) noexcept
+  [[gnu::always_inline]] Turn(Window& window, const Area& area, Basic basic,
+                              bool is_users = false) noexcept
       : window_(window), target_(*area.target) {
     if (target_.access == Access::exclusive) return;  // nobody else is at the window
     is_fine_ = !is_users && target_.way == Way::mapped && is_atomic(basic) &&
@@ -88,7 +89,7 @@ class Folder {
  private:
   void fold_alone(void* memory, const void* source, void* result,
                   std::size_t count) const noexcept {
-    if (user_ == nullptr)
+    if (user_ == nullptr) [[likely]]
       fold_plain(kind_, memory, source, result, count);
     else
       fold_by_user(*user_, kind_.basic, {memory, source, result, count});

@@ -17,7 +17,8 @@ class InFunction {
 
  private:
   static int& depth() noexcept {
-    static thread_local constinit int all = 0;
+    // Without the model each look would be a call, in locks of some 20 ns.
+    [[gnu::tls_model("initial-exec")]] static thread_local constinit int all = 0;
     return all;
   }
 };

@@ -98,11 +98,10 @@ void unshare_lock(Window& window, Lock lock, Target& target) noexcept {
   call_waiters(window, target);
 }
 
-// Whoever waits for a lock of that block looks again.
-void call_waiters(Window& window, Target& target) noexcept {
+// It is the thread of the target, which waits elsewhere than at the doorbell.
+void call_watcher(Window& window, Target& target) noexcept {
   Server* const server = window.server();
-  if (!target.board->doorbell().ring() || server == nullptr) [[likely]]
-    return;
+  if (server == nullptr) return;
   if (window.is_own(target))
     server->look();
   else

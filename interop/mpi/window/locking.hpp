@@ -16,7 +16,11 @@ void leave_lock(Window& window, Lock lock, Target& target) noexcept;
 void unshare_lock(Window& window, Lock lock, Target& target) noexcept;
 
 // Whoever waits for a lock of that block looks again.
-void call_waiters(Window& window, Target& target) noexcept;
+void call_watcher(Window& window, Target& target) noexcept;
+inline void call_waiters(Window& window, Target& target) noexcept {
+  if (target.board->doorbell().ring()) [[unlikely]]
+    call_watcher(window, target);
+}
 // One line on stderr, of a holder whose lock is taken.
 void warn_of(Window& window, const Target& target, std::uint32_t dead) noexcept;
 

@@ -24,6 +24,26 @@ Window::Window(Job& job, std::uint32_t own, std::uint32_t count) : job_(job), ow
   for (std::uint32_t i = 0; i < count; ++i) targets_.push_back(std::make_unique<Target>());
 }
 
+[[gnu::always_inline]] inline Outcome Window::take(Target& target, Access access) noexcept {
+  if (!target.board.has_value()) {
+    Request request;
+    request.ask = Ask::lock;
+    request.value = access == Access::exclusive ? 1 : 0;
+    if (access != Access::unchecked && !ask(*this, target, request, {}, {})) return lost();
+  } else {
+    if (access == Access::exclusive && own_lock(*this, target.board->window_lock(), target) &&
+        server_ != nullptr) {
+      // The target's thread may still fold for the dead one. It looks at the window's lock again
+      // when it has this one.
+      own_lock(*this, target.board->sum_lock(), target);
+      leave_lock(*this, target.board->sum_lock(), target);
+    }
+    if (access == Access::shared) share_lock(*this, target.board->window_lock(), target);
+  }
+  target.access = access;
+  return {};
+}
+
 // Operations of a fence's epoch are the most frequent that come here.
 Outcome Window::admit_slowly(Target& target) noexcept {
   if (fence_.get() != Fence::none) {
@@ -107,9 +127,9 @@ Outcome Window::unlock(int member) noexcept {
   const TargetGuard guard(job_, target);
   if (is_all_.get() || target.access == Access::closed || target.access == Access::granted)
     return wrong("an unlock of a target that is not locked");
-  const Outcome outcome = give_back(target);
+  const bool is_there = give_back(target);
   job_.is_multiple() ? locked_.drop() : locked_.drop_alone();
-  return outcome;
+  return is_there ? Outcome{} : lost();
 }
 
 Outcome Window::lock_all(int asserts) noexcept {
@@ -126,38 +146,17 @@ Outcome Window::unlock_all() noexcept {
   if (InFunction::is_here()) [[unlikely]]
     return kInFunction;
   if (!is_all_.get()) return wrong("MPI_Win_unlock_all without MPI_Win_lock_all");
-  Outcome outcome;
+  bool is_there = true;
   for (const auto& target : targets_) {
     const TargetGuard guard(job_, *target);
-    if (target->access == Access::closed) continue;
-    if (const Outcome one = give_back(*target); !one.is_good()) outcome = one;
+    if (target->access != Access::closed) is_there = give_back(*target) && is_there;
   }
   is_all_.set(false);
-  return outcome;
-}
-
-Outcome Window::take(Target& target, Access access) noexcept {
-  if (!target.board.has_value()) {
-    Request request;
-    request.ask = Ask::lock;
-    request.value = access == Access::exclusive ? 1 : 0;
-    if (access != Access::unchecked && !ask(*this, target, request, {}, {})) return lost();
-  } else {
-    if (access == Access::exclusive && own_lock(*this, target.board->window_lock(), target) &&
-        server_ != nullptr) {
-      // The target's thread may still fold for the dead one. It looks at the window's lock again
-      // when it has this one.
-      own_lock(*this, target.board->sum_lock(), target);
-      leave_lock(*this, target.board->sum_lock(), target);
-    }
-    if (access == Access::shared) share_lock(*this, target.board->window_lock(), target);
-  }
-  target.access = access;
-  return {};
+  return is_there ? Outcome{} : lost();
 }
 
 // What was done in the epoch is there before the lock is given back.
-Outcome Window::give_back(Target& target) noexcept {
+bool Window::give_back(Target& target) noexcept {
   const bool is_there = settle(target);
   const bool is_exclusive = target.access == Access::exclusive;
   if (target.board.has_value()) {
@@ -167,7 +166,7 @@ Outcome Window::give_back(Target& target) noexcept {
     tell(target, Ask::unlock, 0, is_exclusive ? 1 : 0);
   }
   target.access = Access::closed;
-  return is_there ? Outcome{} : lost();
+  return is_there;
 }
 
 // Operations are over when their calls return. What they have stored is seen by all before anything

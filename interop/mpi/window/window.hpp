@@ -108,7 +108,7 @@ class Window {
   Server* server() const noexcept { return server_; }
   std::uint64_t number() const noexcept { return number_; }
   // All that went to a target is done there. False: it has ended, or something of it is lost.
-  bool settle(Target& target) noexcept;
+  bool settle(Target& target) noexcept { return server_ == nullptr || settle_slowly(target); }
   bool settle_all() noexcept;
 
   // Operations of the program that all members know. Some windows have them done in the target's
@@ -145,8 +145,9 @@ class Window {
   enum class Fence : std::uint8_t { none, maybe, used };
 
   Outcome admit_slowly(Target& target) noexcept;
+  bool settle_slowly(Target& target) noexcept;
   Outcome take(Target& target, Access access) noexcept;
-  Outcome give_back(Target& target) noexcept;
+  bool give_back(Target& target) noexcept;
   // A word of another member's block, by itself or by a message.
   bool tell(Target& target, Ask ask, std::uint32_t which, std::uint64_t value) noexcept;
   Outcome barrier() noexcept;
