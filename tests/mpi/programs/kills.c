@@ -195,12 +195,36 @@ static void random_moments(void) {
   await_survivors();
 }
 
+/* The others hear of it, each time, and none of them waits for ever. */
+static void killed_before_fence(void) {
+  MPI_Group all, dead;
+  const int victim = kVictim;
+  MPI_Win_set_errhandler(data.win, MPI_ERRORS_RETURN);
+  check_equal("a fence of all", MPI_SUCCESS, MPI_Win_fence(0, data.win));
+  if (my_rank == kVictim) {
+    await_asleep(1);
+    await_asleep(2);
+    raise(SIGKILL);
+  }
+  for (int i = 0; i < 3; ++i)
+    check_equal("a fence without one", MPI_ERR_OTHER, class_of(MPI_Win_fence(0, data.win)));
+  MPI_Win_get_group(data.win, &all);
+  MPI_Group_incl(all, 1, &victim, &dead);
+  check_equal("a start of a dead one", MPI_ERR_OTHER, class_of(MPI_Win_start(dead, 0, data.win)));
+  if (my_rank != 0) end_survivor();
+  if (my_rank == 0) await(kDone, kSurvivors);
+}
+
 int main(int argc, char** argv) {
-  const struct test_case cases[] = {
-      {"killed_exclusive", killed_exclusive},       {"killed_shared", killed_shared},
-      {"killed_behind_owner", killed_behind_owner}, {"killed_behind_sharer", killed_behind_sharer},
-      {"holder_never_met", holder_never_met},       {"stopped_holder", stopped_holder},
-      {"random_moments", random_moments},           {NULL, NULL}};
+  const struct test_case cases[] = {{"killed_exclusive", killed_exclusive},
+                                    {"killed_shared", killed_shared},
+                                    {"killed_behind_owner", killed_behind_owner},
+                                    {"killed_behind_sharer", killed_behind_sharer},
+                                    {"holder_never_met", holder_never_met},
+                                    {"stopped_holder", stopped_holder},
+                                    {"random_moments", random_moments},
+                                    {"killed_before_fence", killed_before_fence},
+                                    {NULL, NULL}};
   begin_under_keeper();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &my_rank);
