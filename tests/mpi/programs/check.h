@@ -188,6 +188,11 @@ __attribute__((unused)) static void find_hosts(void) {
   if (wanted != NULL) check_equal("the number of hosts", atoi(wanted), count);
 }
 __attribute__((unused)) static int is_near(int rank) { return hosts[rank] == hosts[my_rank]; }
+__attribute__((unused)) static int is_one_host(void) {
+  for (int rank = 0; rank < ranks; ++rank)
+    if (!is_near(rank)) return 0;
+  return 1;
+}
 
 __attribute__((unused)) static int is_asked_for(int argc, char** argv, const char* name) {
   for (int i = 2; i < argc; ++i)
