@@ -75,6 +75,12 @@ TEST_P(MpiLock, KilledAtRandomMoments) {
   }
 }
 
+TEST_P(MpiLock, KilledBeforeFence) {
+  const std::string name = "killed_before_fence";
+  expect_survival(job_of(4, name + " allocated"), name, 0);
+  expect_survival_served(name, 0);
+}
+
 // Rank 0 is the target, 1 and 2 survive, 3 is killed: at another host than the target, and then at
 // the target's, where somebody of the other host asks for the lock.
 constexpr const char* kKilledAcross = "aabb";
@@ -96,6 +102,9 @@ TEST_P(MpiLock, KilledWaitingAcross) {
 TEST_P(MpiLock, HolderNeverMetAcross) {
   expect_survival_at(kKilledAcross, "holder_never_met", 1);
   expect_survival_at(kKilledBeside, "holder_never_met", 1);
+}
+TEST_P(MpiLock, KilledBeforeFenceAcross) {
+  expect_survival_at(kKilledAcross, "killed_before_fence", 0);
 }
 TEST_P(MpiLock, StoppedHolderAcrossIsWaitedFor) {
   expect_survival_at(kKilledAcross, "stopped_holder", 0);

@@ -202,12 +202,12 @@ bool Server::try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked
 
 bool Server::do_lock(Window& window, Asked& asked) noexcept {
   const Lock lock = window.board().seen_by(asked.request.member).window_lock();
-  if (take(window, lock, asked.request.value != 0, asked)) {
-    answer(asked, PH_OK, {});
+  if (now_ns() - asked.since_ns >= kLongNs && has_ended(asked.from)) {
+    forget(window, lock, asked);  // its name, if it stands there, is taken as any dead holder's
     return true;
   }
-  if (now_ns() - asked.since_ns < kLongNs || !has_ended(asked.from)) return false;
-  forget(window, lock, asked);  // its name, if it stands there, is taken as that of any dead holder
+  if (!take(window, lock, asked.request.value != 0, asked)) return false;
+  answer(asked, PH_OK, {});
   return true;
 }
 
