@@ -23,13 +23,13 @@ TEST_P(MpiUserOps, OfDerivedTypes) { expect_ok(2, "derived"); }
 TEST_P(MpiUserOps, AtTheTarget) { expect_ok(3, "at_target"); }
 TEST_P(MpiUserOps, AreRefused) {
   expect_ok(1, "errors");
-  expect_ok(3, "errors many");
+  expect_ok(3, "errors handles many");
 }
 TEST_P(MpiUserOps, InServedMemory) {
   expect_ok(3, "order together derived at_target", "", kNoCopies);
 }
 TEST_P(MpiUserOps, BetweenHosts) {
-  expect_ok(2, "order together derived at_target errors many", "ab");
+  expect_ok(2, "order together derived at_target errors handles many", "ab");
 }
 TEST_P(MpiUserOps, BetweenHostsOfTwoAndOne) { expect_ok(3, "order together", "aab"); }
 

@@ -30,12 +30,18 @@ int photon_MPI_Op_create_c(MPI_User_function_c* function, int commutes, MPI_Op* 
 }
 #endif
 
-// Windows that know it go on to know it.
+// Windows that know it go on to know its number; MPI may give its handle to another at once.
 int photon_MPI_Op_free(MPI_Op* op) {
-  const MPI_Op old = op == nullptr ? MPI_OP_NULL : *op;
-  const int result = next().Op_free(op);
   Job* const job = Job::current();
-  if (result == MPI_SUCCESS && job != nullptr) job->functions().forget(old);
+  if (job == nullptr || op == nullptr || *op == MPI_OP_NULL) return next().Op_free(op);
+  const MPI_Op old = *op;
+  const UserFunction function = job->functions().find(old);
+  job->functions().forget(old);
+  const int result = next().Op_free(op);
+  if (result == MPI_SUCCESS)
+    Windows::forget(old);
+  else if (function.is_there())
+    job->functions().note(old, function);
   return result;
 }
 
@@ -49,11 +55,12 @@ constexpr Outcome kNotOurs{MPI_ERR_WIN,
 // All members of a window, for as long as a call takes.
 class Members {
  public:
-  Members(Job& job, MPI_Win win) noexcept : job_(job) {
-    constexpr int kTag = 1;  // one call at a time of the same members
+  Members(Window& window, MPI_Win win) noexcept : job_(window.job()) {
+    constexpr std::uint64_t kTags = 1 << 14;  // any MPI has twice as many
+    const auto tag = static_cast<int>(window.number() % kTags);
     MPI_Group group = MPI_GROUP_NULL;
     if (real().Win_get_group(win, &group) != MPI_SUCCESS) return;
-    real().Comm_create_group(job.comm(), group, kTag, &comm_);
+    real().Comm_create_group(job_.comm(), group, tag, &comm_);
     real().Group_free(&group);
     if (comm_ != MPI_COMM_NULL) real().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   }
@@ -110,14 +117,16 @@ Outcome enter(Members& members, Window& window, MPI_Op op, int id) noexcept {
                                   : Outcome{MPI_ERR_ARG,
                                             "an operation or a number that the window has already, "
                                             "or one more than the 48 that it can have"});
-  if (!end.is_good() && is_in) window.ops().remove(op, static_cast<std::uint32_t>(id));
+  if (!end.is_good() && is_in) window.ops().remove(static_cast<std::uint32_t>(id));
   return end;
 }
 
 // What was issued before is done before.
 Outcome leave(Members& members, Window& window, MPI_Op op, int id) noexcept {
-  const UserOp* const known = window.ops().find(op);
-  const bool is_known = known != nullptr && known->id == static_cast<std::uint32_t>(id);
+  const UserOp* const known = id < 0 ? nullptr : window.ops().find(static_cast<std::uint32_t>(id));
+  // Of one that has been freed there is the number alone.
+  const UserOp* const named = window.ops().find(op);
+  const bool is_known = known != nullptr && (known == named || named == nullptr);
   Outcome mine;
   if (!is_known)
     mine = Outcome{MPI_ERR_OP,
@@ -126,7 +135,7 @@ Outcome leave(Members& members, Window& window, MPI_Op op, int id) noexcept {
   else if (!window.settle_all())
     mine = {MPI_ERR_OTHER, "a member of the window has ended, or has lost what was sent to it"};
   const Outcome outcome = agree(members, id, mine);
-  if (outcome.is_good()) window.ops().remove(op, static_cast<std::uint32_t>(id));
+  if (outcome.is_good()) window.ops().remove(static_cast<std::uint32_t>(id));
   return outcome;
 }
 
@@ -135,7 +144,8 @@ using Change = Outcome (*)(Members&, Window&, MPI_Op, int) noexcept;
 int change(MPI_Op op, int id, MPI_Win win, Change call) noexcept {
   Window* const window = Windows::find(win);
   if (window == nullptr) return report(win, kNotOurs);
-  Members members(window->job(), win);
+  if (InFunction::is_here()) return report(win, kInFunction);
+  Members members(*window, win);
   return report(win, call(members, *window, op, id));
 }
 

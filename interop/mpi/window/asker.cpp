@@ -34,17 +34,16 @@ bool Asker::begin(ph_context* lane) noexcept {
 }
 
 // Operations of this lane ask for no completions, so what comes tells of a failure: what that rank
-// was sent is not all there, and whoever waits for it is told so.
+// was sent is not all there, and the next who flushes to it is told so.
 void Asker::take_errors() noexcept {
   for (ph_u64_completion one = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER); one.kind != 0;
        one = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER)) {
     if (one.status >= 0) continue;
     const std::lock_guard guard(mutex_);
     try {
-      broken_.emplace(one.peer, static_cast<ph_status>(one.status));
+      broken_.insert(one.peer);
     } catch (const std::bad_alloc&) {  // then it is one that nobody hears of
     }
-    answered_.notify_all();
   }
 }
 
@@ -57,7 +56,7 @@ ph_status Asker::on_answer(void* user, const ph_am_message* message, ph_am_landi
   {
     const std::lock_guard guard(asker.mutex_);
     const auto at = asker.tickets_.find(answer.ticket);
-    if (at == asker.tickets_.end()) return PH_ERR_NOT_FOUND;
+    if (at == asker.tickets_.end()) return PH_OK;  // nobody waits for it any more
     ticket = at->second;
     ticket->is_landing = true;
   }
@@ -92,10 +91,6 @@ void Asker::over(Ticket& ticket, ph_status status) noexcept {
 }
 
 bool Asker::is_lost(ph_rank rank) noexcept {
-  {
-    const std::lock_guard guard(mutex_);
-    if (broken_.contains(rank)) return true;
-  }
   ph_contact_state state = PH_PEER_UNKNOWN;
   if (ph_peer_state(lane_, rank, &state) != PH_OK) return true;
   return state == PH_PEER_DEAD || state == PH_PEER_DEPARTED;
@@ -113,6 +108,15 @@ bool Asker::wait(ph_request& request) noexcept {
 // A payload that the library does not copy is lent until the target has read it.
 bool Asker::tell(ph_rank to, const Request& request,
                  std::span<const ph_const_block> payload) noexcept {
+  std::uint64_t bytes = 0;
+  for (const ph_const_block& block : payload) bytes += block.size_bytes;
+  ph_request lent = PH_REQUEST_NONE;
+  return send(to, request, payload, bytes > carried_bytes_ ? &lent : nullptr) && wait(lent);
+}
+
+// `taken` may be null. Else it tells of the message's end, and whether the target has refused it.
+bool Asker::send(ph_rank to, const Request& request, std::span<const ph_const_block> payload,
+                 ph_request* taken) noexcept {
   ph_am_args args{};
   args.size = sizeof args;
   args.id = kRequest;
@@ -120,26 +124,21 @@ bool Asker::tell(ph_rank to, const Request& request,
   args.header_bytes = sizeof request;
   args.blocks = payload.data();
   args.blocks_count = payload.size();
-  std::uint64_t bytes = 0;
-  for (const ph_const_block& block : payload) bytes += block.size_bytes;
-  ph_request lent = PH_REQUEST_NONE;
-  if (bytes > carried_bytes_)
-    args.request = &lent;
-  else
-    args.flags = PH_NO_LCE;
+  args.request = taken;
+  args.flags = taken != nullptr ? PH_DELIVERED : PH_NO_LCE;
   ph_status status = ph_am_send(lane_, to, &args);
   while (status == PH_AGAIN) {
     job_.serve();
     status = ph_am_send(lane_, to, &args);
   }
-  return status == PH_OK && wait(lent);
+  return status == PH_OK;
 }
 
 bool Asker::ask(ph_rank to, Request request, std::span<const ph_const_block> payload,
                 std::span<std::byte> into) noexcept {
   Ticket ticket{this, into};
   if (!enter(ticket, request)) return false;
-  const bool is_told = tell(to, request, payload);
+  const bool is_told = send(to, request, payload, &ticket.taken);
   return await(ticket, is_told ? to : PH_ANY_RANK) && is_told;
 }
 
@@ -149,7 +148,7 @@ bool Asker::ask_all(std::span<const ph_rank> to, const Request& request) noexcep
   bool is_done = true;
   for (std::size_t i = 0; i < to.size(); ++i) {
     Request one = request;
-    is_told[i] = enter(tickets[i], one) && tell(to[i], one, {});
+    is_told[i] = enter(tickets[i], one) && send(to[i], one, {}, &tickets[i].taken);
   }
   for (std::size_t i = 0; i < to.size(); ++i)
     is_done = await(tickets[i], is_told[i] ? to[i] : PH_ANY_RANK) && is_told[i] && is_done;
@@ -168,7 +167,8 @@ bool Asker::enter(Ticket& ticket, Request& request) noexcept {
   }
 }
 
-// An answer that has begun to land is waited for in any case: the library says how it ends.
+// An answer that has begun to land is waited for in any case: the library says how it ends. One is
+// hopeless where the target has refused the request, or has ended.
 bool Asker::await(Ticket& ticket, ph_rank from) noexcept {
   using Clock = std::chrono::steady_clock;
   const auto patient_until = Clock::now() + (job_.is_crowded() ? kSpinCrowded : kSpin);
@@ -179,12 +179,15 @@ bool Asker::await(Ticket& ticket, ph_rank from) noexcept {
       if (is_long && ticket.status == PH_AGAIN && !is_hopeless) answered_.wait_for(guard, kNap);
       if (ticket.status != PH_AGAIN || (is_hopeless && !ticket.is_landing)) {
         tickets_.erase(ticket.number);
-        return ticket.status == PH_OK;
+        break;
       }
     }
     job_.serve();
-    if (is_long) is_hopeless = is_hopeless || is_lost(from);
+    const ph_status taken = ph_test(lane_, &ticket.taken, nullptr);
+    is_hopeless = is_hopeless || taken < 0 || (is_long && is_lost(from));
   }
+  static_cast<void>(wait(ticket.taken));
+  return ticket.status == PH_OK;
 }
 
 void Asker::poke(ph_rank to) noexcept {
@@ -201,12 +204,16 @@ void Asker::poke(ph_rank to) noexcept {
 bool Asker::flush(ph_rank to) noexcept {
   for (;;) {
     const ph_status status = ph_flush(lane_, to, kLookUs);
-    if (status == PH_OK) break;
+    if (status == PH_OK) return true;
     if (status != PH_TIMEOUT && status != PH_AGAIN) return false;
     job_.serve();
   }
+}
+
+bool Asker::has_lost(ph_rank to) noexcept {
+  take_errors();  // those that came in front of the answer to a flush
   const std::lock_guard guard(mutex_);
-  return !broken_.contains(to);
+  return broken_.erase(to) != 0;
 }
 
 }  // namespace photon::mpi

@@ -5,8 +5,8 @@
 //              over
 //
 // Invariants: a ticket stays where it is until it is over. What a rank has refused, or has lost of
-// what it was sent, is told to all who wait for that rank from then on. Owner: the server. Threads:
-// any; the handler runs in whichever thread makes progress on the lane.
+// what it was sent without a ticket, is told to the next who flushes to it. Owner: the server.
+// Threads: any; the handler runs in whichever thread makes progress on the lane.
 #pragma once
 
 #include <photon/photon.h>
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <span>
 
 #include "interop/mpi/window/request.hpp"
@@ -48,8 +49,10 @@ class Asker {
   bool tell(ph_rank to, const Request& request, std::span<const ph_const_block> payload) noexcept;
   // That rank's thread looks at the locks that wait there; it may miss it.
   void poke(ph_rank to) noexcept;
-  // All puts to that rank have landed. False: it has ended, or has lost something.
+  // All puts to that rank have landed. False: it has ended.
   bool flush(ph_rank to) noexcept;
+  // Something is lost of what that rank was sent; said once.
+  bool has_lost(ph_rank to) noexcept;
   // Waits for an operation of the lane.
   bool wait(ph_request& request) noexcept;
 
@@ -62,9 +65,12 @@ class Asker {
     std::span<std::byte> into{};
     ph_status status = PH_AGAIN;  // until it is answered
     std::uint64_t number = 0;
-    bool is_landing = false;  // the answer has come, and its bytes come
+    bool is_landing = false;             // the answer has come, and its bytes come
+    ph_request taken = PH_REQUEST_NONE;  // over when the target's handler has taken the message
   };
 
+  bool send(ph_rank to, const Request& request, std::span<const ph_const_block> payload,
+            ph_request* taken) noexcept;
   bool enter(Ticket& ticket, Request& request) noexcept;
   bool await(Ticket& ticket, ph_rank from) noexcept;
   void over(Ticket& ticket, ph_status status) noexcept;
@@ -79,7 +85,7 @@ class Asker {
   std::mutex mutex_;  // of all below
   std::condition_variable answered_;
   std::map<std::uint64_t, Ticket*> tickets_;
-  std::map<ph_rank, ph_status> broken_;  // ranks that have refused a message of ours
+  std::set<ph_rank> broken_;  // ranks that have refused a message of ours
   std::uint64_t last_ticket_ = 0;
 };
 

@@ -53,9 +53,12 @@ bool tell(Window& window, Target& target, Request& request,
 // Where threads may meet on a target, a word that is taken back could hide what another of them
 // waits for; so it stays.
 bool Window::settle_slowly(Target& target) noexcept {
-  if (target.has_puts.get() && !server_->asker().flush(target.rank)) return false;
+  Asker& asker = server_->asker();
+  const bool has_any = target.has_puts.get() || target.has_sums.get();
+  if (target.has_puts.get() && !asker.flush(target.rank)) return false;
   Request request{.ask = Ask::flush};
   if (target.has_sums.get() && !ask(*this, target, request, {}, {})) return false;
+  if (has_any && asker.has_lost(target.rank)) return false;
   if (job_.is_multiple()) return true;
   target.has_puts.set(false);
   target.has_sums.set(false);
@@ -85,8 +88,11 @@ bool Window::settle_all() noexcept {
       if (targets_[next]->has_sums.get()) asked[count++] = targets_[next]->rank;
     bool is_settled = server_->asker().ask_all({asked, count}, request);
     for (std::size_t i = first; i < next; ++i)
-      if (targets_[i]->has_puts.get())
-        is_settled = server_->asker().flush(targets_[i]->rank) && is_settled;
+      if (Target& target = *targets_[i]; target.has_puts.get() || target.has_sums.get()) {
+        Asker& asker = server_->asker();
+        is_settled = (!target.has_puts.get() || asker.flush(target.rank)) && is_settled;
+        is_settled = !asker.has_lost(target.rank) && is_settled;
+      }
     for (std::size_t i = first; i < next && is_settled && !job_.is_multiple(); ++i) {
       targets_[i]->has_puts.set(false);
       targets_[i]->has_sums.set(false);
@@ -98,7 +104,6 @@ bool Window::settle_all() noexcept {
 
 bool write_served(Window& window, Target& target, std::int64_t offset,
                   ph_const_block from) noexcept {
-  if (InFunction::is_here()) return false;
   Server& server = *window.server();
   ph_put_args put{};
   put.size = sizeof put;
@@ -116,7 +121,6 @@ bool write_served(Window& window, Target& target, std::int64_t offset,
 }
 
 bool Reads::add(const Target& target, std::int64_t offset, ph_block to) noexcept {
-  if (InFunction::is_here()) return false;
   Asker& asker = window_.server()->asker();
   ph_request& place = open_[next_++ % kMost];
   is_good_ = asker.wait(place) && is_good_;
@@ -255,7 +259,6 @@ class Pieces {
 }  // namespace
 
 Outcome fold_served(Window& window, const Fold& fold) noexcept {
-  if (InFunction::is_here()) return kInFunction;
   try {
     Pieces pieces(window, fold);
     const Walked walked =
@@ -271,7 +274,6 @@ Outcome fold_served(Window& window, const Fold& fold) noexcept {
 }
 
 Outcome swap_served(Window& window, const Area& area, const Swap& swap) noexcept {
-  if (InFunction::is_here()) return kInFunction;
   const Basic basic = area.elements.layout->basic;
   const std::size_t size = bytes_of(basic);
   const Run run{area.offset, size};

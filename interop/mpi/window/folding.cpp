@@ -185,6 +185,12 @@ class Results {
   std::byte* next_ = nullptr;
 };
 
+// All of the family go one way, or their order would be lost.
+bool goes_to_target(const Window& window, const Target& target) noexcept {
+  return (target.base == nullptr && target.way == Way::served) ||
+         (window.is_op_at_target() && !window.is_own(target));
+}
+
 Outcome check(Op op, Basic basic, const UserOp* user) noexcept {
   if (op == Op::none && user == nullptr)
     return {MPI_ERR_OP,
@@ -201,6 +207,8 @@ Outcome check(Op op, Basic basic, const UserOp* user) noexcept {
 
 Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, const Spot& spot,
                    MPI_Op op) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   Area area;
   if (const Outcome outcome = find(window, spot, area); !outcome.is_good()) return outcome;
   const FoldKind kind{op_of(op), area.elements.layout->basic};
@@ -219,8 +227,7 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
     own = &other;
   }
   Target& target = *area.target;
-  const bool is_sent = (target.base == nullptr && target.way == Way::served) ||
-                       (user != nullptr && window.is_op_at_target() && !window.is_own(target));
+  const bool is_sent = goes_to_target(window, target);
   if (area.elements.bytes() != 0)
     if (const Outcome outcome = results.begin(window.job(), result, area, is_sent);
         !outcome.is_good())
@@ -250,6 +257,8 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
 
 Outcome compare_and_swap(Window& window, const void* origin, const void* compare, void* result,
                          const Spot& spot) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   Area area;
   if (const Outcome outcome = find(window, spot, area); !outcome.is_good()) return outcome;
   const Basic basic = area.elements.layout->basic;
@@ -259,8 +268,7 @@ Outcome compare_and_swap(Window& window, const void* origin, const void* compare
   Target& target = *area.target;
   const TargetGuard guard(window.job(), target);
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
-  if (target.base == nullptr && target.way == Way::served)
-    return swap_served(window, area, {origin, compare, result});
+  if (goes_to_target(window, target)) return swap_served(window, area, {origin, compare, result});
   const Turn turn(window, area, basic);
   if (target.base != nullptr) {
     std::byte* const memory = target.base + area.offset;

@@ -1,6 +1,7 @@
 // Taking and giving back the locks of a target's block.
 #include <cstdio>
 
+#include "interop/mpi/window/asking.hpp"
 #include "interop/mpi/window/locking.hpp"
 
 namespace photon::mpi {
@@ -22,6 +23,15 @@ ph_rank rank_of(Window& window, const Target& target, std::uint32_t holder) noex
 // A looker writes nothing: whoever is in is not disturbed.
 bool is_free(const Lock& lock) noexcept { return lock.owner() == kNobody; }
 
+// What a dead rank has sent to the target may still come there: puts, sums, even that it gives the
+// lock back. Who takes its place waits for that.
+void drain(Window& window, Target& target, std::uint32_t dead) noexcept {
+  Request request{.ask = Ask::drain};
+  request.which = dead;
+  if (window.server() != nullptr && dead < window.size())
+    static_cast<void>(ask(window, target, request, {}, {}));
+}
+
 // The owner's word keeps new ones out.
 void await_sharers(Window& window, Lock& lock, Target& target) noexcept {
   std::uint32_t sharer = lock.blocking_slot();
@@ -32,14 +42,14 @@ void await_sharers(Window& window, Lock& lock, Target& target) noexcept {
     if (patience.pause(rank_of(window, target, sharer), keeper_of(window, target, sharer)))
       continue;
     warn_of(window, target, sharer);
+    drain(window, target, sharer);
     lock.clear(sharer);
   }
 }
 
 }  // namespace
 
-bool own_lock(Window& window, Lock lock, Target& target) noexcept {
-  bool is_from_dead = false;
+void own_lock(Window& window, Lock lock, Target& target) noexcept {
   if (!lock.own()) {
     Patience patience(window.job(), target.board->doorbell());
     bool has_claimed = false;
@@ -53,7 +63,7 @@ bool own_lock(Window& window, Lock lock, Target& target) noexcept {
           lock.unclaim(claimer);
         } else if (lock.take_over(owner)) {
           warn_of(window, target, owner);
-          is_from_dead = true;
+          drain(window, target, owner);
           break;
         }
       }
@@ -62,7 +72,6 @@ bool own_lock(Window& window, Lock lock, Target& target) noexcept {
     if (has_claimed) lock.yield();
   }
   await_sharers(window, lock, target);
-  return is_from_dead;
 }
 
 void share_lock(Window& window, Lock lock, Target& target) noexcept {
@@ -80,6 +89,7 @@ void share_lock(Window& window, Lock lock, Target& target) noexcept {
         lock.unclaim(claimer);
       } else if (lock.take_over(owner)) {
         warn_of(window, target, owner);
+        drain(window, target, owner);
         lock.leave();
       }
     }

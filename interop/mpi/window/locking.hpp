@@ -9,8 +9,7 @@
 
 namespace photon::mpi {
 
-// True: it was taken from a dead one.
-bool own_lock(Window& window, Lock lock, Target& target) noexcept;
+void own_lock(Window& window, Lock lock, Target& target) noexcept;
 void share_lock(Window& window, Lock lock, Target& target) noexcept;
 void leave_lock(Window& window, Lock lock, Target& target) noexcept;
 void unshare_lock(Window& window, Lock lock, Target& target) noexcept;

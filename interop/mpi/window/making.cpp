@@ -79,6 +79,7 @@ bool Making::provide() {
   if (!job_.find(holding_->memory, bytes, card_.block)) return false;
   base_ = wish_.allocates ? holding_->memory : wish_.base;
   card_.unit = static_cast<std::uint32_t>(wish_.unit);
+  card_.number = job_.next_number();
   card_.size_bytes = wish_.size_bytes;
   card_.base = reinterpret_cast<std::uint64_t>(base_);
   if (!provide_memory()) return false;
@@ -125,14 +126,10 @@ bool Making::be_served() noexcept {
   if (agree(!asks_)) return true;
   Server* const server = job_.server();
   if (!agree(server != nullptr)) return false;
-  const std::uint64_t mine = own_ == 0 ? job_.next_number() : 0;
-  std::uint64_t number = 0;
-  if (!agree(real().Allreduce(&mine, &number, 1, MPI_UINT64_T, MPI_MAX, comm_) == MPI_SUCCESS))
-    return false;
   bool is_entered = false;
   try {
-    holding_->window->be_served(*server, number);
-    is_entered = server->enter(number, *holding_->window);
+    holding_->window->be_served(*server);
+    is_entered = server->enter(holding_->window->number(), *holding_->window);
   } catch (const std::bad_alloc&) {
   }
   return agree(is_entered);
@@ -176,6 +173,7 @@ std::unique_ptr<Holding> Making::run() noexcept {
   if (real().Allgather(&card_, kBytes, MPI_BYTE, cards_.data(), kBytes, MPI_BYTE, comm_) !=
       MPI_SUCCESS)
     return nullptr;
+  holding_->window->name(cards_.front().number);
   bool can = true;
   for (std::uint32_t i = 0; can && i < cards_.size(); ++i) can = reach(i);
   if (!can) say("it cannot reach the memory of a member");

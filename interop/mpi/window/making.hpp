@@ -19,6 +19,7 @@ struct Card {
   std::uint64_t base = 0;  // in its own address space
   ph_region memory{};      // that the base lies in
   ph_region block{};
+  std::uint64_t number = 0;  // that of the first member is the window's
 };
 
 // One making of a window. The communicator is a duplicate of the program's, on which errors are

@@ -39,6 +39,8 @@ Outcome prepare(Window& window, const Buffer& origin, const Spot& spot, Move& mo
 
 // Origin and target may be the same memory of this rank, at places that overlap.
 Outcome put(Window& window, const Buffer& origin, const Spot& spot) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   Move all;
   if (const Outcome outcome = prepare(window, origin, spot, all); !outcome.is_good())
     return outcome;
@@ -65,6 +67,8 @@ Outcome put(Window& window, const Buffer& origin, const Spot& spot) noexcept {
 }
 
 Outcome get(Window& window, const Buffer& origin, const Spot& spot) noexcept {
+  if (InFunction::is_here()) [[unlikely]]
+    return kInFunction;
   Move all;
   if (const Outcome outcome = prepare(window, origin, spot, all); !outcome.is_good())
     return outcome;

@@ -24,10 +24,11 @@ enum class Ask : std::uint8_t {
   flush = 3,   // answered when all that came before is done
   lock = 4,    // answered when the lock is taken; `value`: 1, exclusive
   unlock = 5,  // `value` as above
-  round = 6,   // of a barrier: `which` its number, `value` that of the barrier
-  post = 7,    // `value`: how many so far, as of the next
-  complete = 8,
-  poke = 9,  // a lock was given back that the target's thread waits for
+  drain = 6,   // answered when nothing comes any more from the member `which`, which has ended
+  round = 7,   // of a barrier: `which` its number, `value` that of the barrier
+  post = 8,    // `value`: how many so far, as of the next
+  complete = 9,
+  poke = 10,  // a lock was given back that the target's thread waits for
 };
 
 // The messages' numbers on the lane.
@@ -41,7 +42,7 @@ struct Request {
   std::uint64_t count = 0;   // of elements
   std::uint32_t member = 0;  // of the window: who asks
   std::uint32_t runs = 0;
-  std::uint32_t which = 0;  // a round; of an accumulate without a predefined operation: whose
+  std::uint32_t which = 0;  // a round, a member, or the number of an operation of the program
   Ask ask = Ask::flush;
   Op op = Op::none;
   Basic basic = Basic::none;

@@ -36,10 +36,12 @@ bool Server::begin(ph_error& why) {
     ph_last_error(job_.context(), &why);
     return false;
   }
-  // Signals are for the program's threads.
+  // Signals are for the program's threads, but those of what this one does itself.
   sigset_t all;
   sigset_t own;
   ::sigfillset(&all);
+  for (const int own_fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+    ::sigdelset(&all, own_fault);
   ::pthread_sigmask(SIG_SETMASK, &all, &own);
   try {
     thread_ = std::thread([this] { run(); });

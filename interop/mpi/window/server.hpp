@@ -126,7 +126,8 @@ class Server {
   void forget(Window& window, Lock lock, Asked& asked) noexcept;
   bool enter_sums(Window& window, Asked& asked, bool is_shared) noexcept;
   static void give_back(Window& window, Lock lock, bool is_shared) noexcept;
-  static bool is_late(Window& window, const Request& request) noexcept;
+  bool is_over(ph_rank rank) noexcept;
+  bool do_drain(Window& window, Asked& asked) noexcept;
   void abandon(Window& window, Asked& asked) noexcept;
 
   Job& job_;

@@ -31,13 +31,19 @@ struct Parts {
   const std::byte* elements = nullptr;  // null: none came
 };
 
+// What they have to lie in, and how many bytes a request has at most.
+struct Place {
+  std::uint64_t size_bytes;
+  std::size_t most_bytes;
+};
+
 // False: no member that keeps to the rules says so.
-bool read(const Request& request, const std::vector<std::byte>& payload, const Target& own,
+bool read(const Request& request, const std::vector<std::byte>& payload, const Place& place,
           Parts& parts) {
   const std::size_t size = bytes_of(request.basic);
   const std::uint64_t runs_bytes = std::uint64_t{request.runs} * sizeof(Run);
   if (size == 0 || request.runs == 0 || runs_bytes > payload.size() ||
-      request.count > own.size_bytes)
+      request.count > place.most_bytes / size)
     return false;
   parts.runs.resize(request.runs);
   std::memcpy(parts.runs.data(), payload.data(), runs_bytes);
@@ -46,8 +52,8 @@ bool read(const Request& request, const std::vector<std::byte>& payload, const T
   std::uint64_t bytes = 0;
   for (const Run& run : parts.runs) {
     const auto offset = static_cast<std::uint64_t>(run.offset);
-    if (run.offset < 0 || run.bytes % size != 0 || offset > own.size_bytes ||
-        run.bytes > own.size_bytes - offset + hole)
+    if (run.offset < 0 || run.bytes % size != 0 || offset > place.size_bytes ||
+        run.bytes > place.size_bytes - offset + hole)
       return false;
     bytes += run.bytes;
   }
@@ -93,7 +99,8 @@ Server::Left Server::do_queue(Queue& queue, std::unique_lock<std::mutex>& guard)
     guard.unlock();
     const bool is_done = do_one(asked);
     guard.lock();
-    if (!is_done && asked.request.ask != Ask::lock) return Left::waits;
+    const bool may_stand_aside = asked.request.ask == Ask::lock || asked.request.ask == Ask::drain;
+    if (!is_done && !may_stand_aside) return Left::waits;
     std::unique_ptr<Asked> taken = std::move(queue.asked.front());
     queue.asked.pop_front();
     if (!is_done) waiting_.push_back(std::move(taken));
@@ -130,6 +137,7 @@ bool Server::do_at(Window& window, Asked& asked) noexcept {
       return true;
     }
     case Ask::flush: answer(asked, failure_of(asked), {}); return true;
+    case Ask::drain: return do_drain(window, asked);
     default: answer(asked, PH_ERR_ARGUMENT, {}); return true;
   }
 }
@@ -171,7 +179,9 @@ void Server::forget(Window& window, Lock lock, Asked& asked) noexcept {
 bool Server::try_take(Window& window, Lock lock, bool is_exclusive, Asked& asked) noexcept {
   const bool is_long = now_ns() - asked.since_ns >= kLongNs;
   const auto is_gone = [&](std::uint32_t member) {
-    return is_long && member < window.size() && has_ended(window.target(member).rank);
+    return is_long && member < window.size() &&
+           (asked.request.ask == Ask::lock ? is_over(window.target(member).rank)
+                                           : has_ended(window.target(member).rank));
   };
   if (!is_exclusive && lock.share()) return true;
   if (!asked.has_named) {
@@ -211,19 +221,28 @@ bool Server::do_lock(Window& window, Asked& asked) noexcept {
   return true;
 }
 
+// It has ended, and all that it has sent was done.
+bool Server::is_over(ph_rank rank) noexcept {
+  if (!has_ended(rank)) return false;
+  const std::lock_guard guard(mutex_);
+  const auto at = queues_.find(rank);
+  return at == queues_.end() || at->second.asked.empty();
+}
+
+// For who takes the place of a dead rank, and goes on when nothing of that one can come any more.
+bool Server::do_drain(Window& window, Asked& asked) noexcept {
+  const std::uint32_t member = asked.request.which;
+  if (member < window.size() && !is_over(window.target(member).rank)) return false;
+  answer(asked, PH_OK, {});
+  return true;
+}
+
 void Server::give_back(Window& window, Lock lock, bool is_shared) noexcept {
   Target& own = window.target(window.own());
   if (is_shared)
     unshare_lock(window, lock, own);
   else
     leave_lock(window, lock, own);
-}
-
-// It is of an epoch that was the asker's alone, which another has taken since, for the asker is
-// dead. The caller has the accumulate lock for itself, and whoever takes an epoch so waits for that
-// lock before it goes on.
-bool Server::is_late(Window& window, const Request& request) noexcept {
-  return request.value != 0 && window.board().window_lock().owner() != request.member;
 }
 
 // It will not be done: the accumulate lock may have its name already.
@@ -252,7 +271,7 @@ bool Server::do_fold(Window& window, Asked& asked) noexcept {
     Parts parts;
     const bool is_sent = kind.op != Op::no_op;
     if ((user == nullptr && !takes(kind.op, kind.basic)) ||
-        !read(request, asked.payload, own, parts) ||
+        !read(request, asked.payload, {own.size_bytes, asker_.carried_bytes()}, parts) ||
         (is_sent &&
          asked.payload.size() != parts.runs.size() * sizeof(Run) + request.count * size)) {
       answer(asked, PH_ERR_ARGUMENT, {});
@@ -263,7 +282,6 @@ bool Server::do_fold(Window& window, Asked& asked) noexcept {
                          is_atomic(kind.basic) && request.count * size < kBulkBytes &&
                          is_aligned(parts, own.base, size);
     if (!enter_sums(window, asked, is_fine)) return false;
-    if (is_late(window, request)) parts.runs.clear();
     std::byte* to = result.empty() ? nullptr : result.data();
     for (const Run& run : parts.runs) {
       std::byte* const memory = own.base + run.offset;
@@ -291,8 +309,8 @@ bool Server::do_swap(Window& window, Asked& asked) noexcept {
   try {
     Parts parts;
     if (!takes_swap(request.basic) || request.count != 1 ||
-        !read(request, asked.payload, own, parts) || parts.runs.size() != 1 ||
-        asked.payload.size() != sizeof(Run) + 2 * size) {
+        !read(request, asked.payload, {own.size_bytes, asker_.carried_bytes()}, parts) ||
+        parts.runs.size() != 1 || asked.payload.size() != sizeof(Run) + 2 * size) {
       answer(asked, PH_ERR_ARGUMENT, {});
       return true;
     }
@@ -301,9 +319,8 @@ bool Server::do_swap(Window& window, Asked& asked) noexcept {
                          is_aligned(parts, own.base, size);
     if (!enter_sums(window, asked, is_fine)) return false;
     const auto swap = is_fine ? swap_atomic : swap_plain;
-    if (!is_late(window, request))
-      swap(request.basic, own.base + parts.runs[0].offset, parts.elements, parts.elements + size,
-           result.data());
+    swap(request.basic, own.base + parts.runs[0].offset, parts.elements, parts.elements + size,
+         result.data());
     give_back(window, window.board().sum_lock_of_server(), is_fine);
     answer(asked, PH_OK, std::move(result));
   } catch (const std::bad_alloc&) {

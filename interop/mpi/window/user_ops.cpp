@@ -39,6 +39,7 @@ UserFunction UserFunctions::find(MPI_Op op) noexcept {
 }
 
 bool UserOps::add(MPI_Op op, std::uint32_t id, UserFunction function) noexcept {
+  const std::lock_guard guard(mutex_);
   if (!function.is_there() || find(op) != nullptr || find(id) != nullptr) return false;
   try {
     all_.push_back({id, op, function});
@@ -51,12 +52,17 @@ bool UserOps::add(MPI_Op op, std::uint32_t id, UserFunction function) noexcept {
   return false;
 }
 
-bool UserOps::remove(MPI_Op op, std::uint32_t id) noexcept {
-  const UserOp* const one = find(op);
-  if (one == nullptr || one->id != id) return false;
-  by_handle_.erase(key_of(op));
+void UserOps::remove(std::uint32_t id) noexcept {
+  const std::lock_guard guard(mutex_);
+  const UserOp* const one = find(id);
+  if (one == nullptr) return;
+  if (by_handle_.find(key_of(one->handle)) == one) by_handle_.erase(key_of(one->handle));
   by_id_.erase(id);
-  return true;
+}
+
+void UserOps::forget(MPI_Op op) noexcept {
+  const std::lock_guard guard(mutex_);
+  by_handle_.erase(key_of(op));
 }
 
 const UserOp* UserOps::find(MPI_Op op) const noexcept { return by_handle_.find(key_of(op)); }

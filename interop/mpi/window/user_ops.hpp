@@ -7,8 +7,7 @@
 //                              known -- remove(), by all together --> unknown
 //
 // Invariant: what find() has given stays until the window goes, for a thread may be at it.
-// Owner: UserFunctions the job, UserOps a window. Threads: find() any; add() and remove() one at a
-// time for each window; UserFunctions any.
+// Owner: UserFunctions the job, UserOps a window. Threads: any.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +46,9 @@ class UserOps {
  public:
   // False: the handle or the number is taken, there are too many, or there is no memory.
   bool add(MPI_Op op, std::uint32_t id, UserFunction function) noexcept;
-  bool remove(MPI_Op op, std::uint32_t id) noexcept;  // false: they do not belong together
+  void remove(std::uint32_t id) noexcept;
+  // The handle names it no more; its number does.
+  void forget(MPI_Op op) noexcept;
   const UserOp* find(MPI_Op op) const noexcept;
   const UserOp* find(std::uint32_t id) const noexcept { return by_id_.find(id); }
 
@@ -55,6 +56,7 @@ class UserOps {
   static constexpr std::size_t kPlaces = 64;
   using Table = sync::HandleTable<LockPolicy, const UserOp*, kPlaces>;
 
+  std::mutex mutex_;  // of those who change something
   Table by_handle_;
   Table by_id_;
   std::list<UserOp> all_;

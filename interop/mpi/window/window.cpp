@@ -31,13 +31,7 @@ Window::Window(Job& job, std::uint32_t own, std::uint32_t count) : job_(job), ow
     request.value = access == Access::exclusive ? 1 : 0;
     if (access != Access::unchecked && !ask(*this, target, request, {}, {})) return lost();
   } else {
-    if (access == Access::exclusive && own_lock(*this, target.board->window_lock(), target) &&
-        server_ != nullptr) {
-      // The target's thread may still fold for the dead one. It looks at the window's lock again
-      // when it has this one.
-      own_lock(*this, target.board->sum_lock(), target);
-      leave_lock(*this, target.board->sum_lock(), target);
-    }
+    if (access == Access::exclusive) own_lock(*this, target.board->window_lock(), target);
     if (access == Access::shared) share_lock(*this, target.board->window_lock(), target);
   }
   target.access = access;

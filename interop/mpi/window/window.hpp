@@ -99,12 +99,10 @@ class Window {
   bool is_own(const Target& target) const noexcept { return &target == targets_[own_].get(); }
   Board& board() noexcept { return *targets_[own_]->board; }
 
-  // For members that cannot reach each other by themselves. Requests to them name the window by its
-  // number, which is the same at all members.
-  void be_served(Server& server, std::uint64_t number) noexcept {
-    server_ = &server;
-    number_ = number;
-  }
+  // All members know it by the same number, which no other window of theirs has.
+  void name(std::uint64_t number) noexcept { number_ = number; }
+  // For members that cannot reach each other by themselves.
+  void be_served(Server& server) noexcept { server_ = &server; }
   Server* server() const noexcept { return server_; }
   std::uint64_t number() const noexcept { return number_; }
   // All that went to a target is done there. False: it has ended, or something of it is lost.

@@ -95,6 +95,12 @@ int Windows::free(Holding& holding, MPI_Win* win) noexcept {
   return result;
 }
 
+void Windows::forget(MPI_Op op) noexcept {
+  Known& all = known();
+  const std::lock_guard guard(all.mutex);
+  for (const auto& one : all.live) one->window->ops().forget(op);
+}
+
 // The real windows stay, and forget ours.
 void Windows::end() noexcept {
   Known& all = known();

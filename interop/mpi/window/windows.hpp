@@ -71,6 +71,8 @@ class Windows {
   static std::optional<int> make(Job& job, const Wish& wish, void*& base, MPI_Win& win) noexcept;
   // Frees the real window and ours.
   static int free(Holding& holding, MPI_Win* win) noexcept;
+  // A handle of an operation names nothing any more.
+  static void forget(MPI_Op op) noexcept;
   // MPI is about to end: windows that the program has not freed.
   static void end() noexcept;
 

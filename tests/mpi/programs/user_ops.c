@@ -186,9 +186,29 @@ static void run_derived(void) {
   MPI_Op_free(&op);
 }
 
+/* The ways of sums and of the program's operations are one: what comes first is done first. */
+static void check_order_at_target(MPI_Op op, MPI_Win win) {
+  const int target = (my_rank + 1) % ranks;
+  const MPI_Aint at = 4 * (kMostRanks + my_rank);
+  for (int i = 0; i < 100; ++i) {
+    int found = 0, before = 0;
+    const int zero = 0, one = 1;
+    MPI_Win_lock(i % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, win);
+    MPI_Accumulate(&zero, 1, MPI_INT, target, at, 1, MPI_INT, MPI_REPLACE, win);
+    MPI_Accumulate(&one, 1, MPI_INT, target, at, 1, MPI_INT, op, win);
+    MPI_Accumulate(&one, 1, MPI_INT, target, at, 1, MPI_INT, MPI_SUM, win);
+    MPI_Get_accumulate(NULL, 0, MPI_INT, &found, 1, MPI_INT, target, at, 1, MPI_INT, MPI_NO_OP,
+                       win);
+    MPI_Compare_and_swap(&zero, &one, &before, MPI_INT, target, at, win);
+    MPI_Win_unlock(target, win);
+    check_at("replaced, twice one and one", i, 3, found);
+    check_at("before", i, 3, before);
+  }
+}
+
 /* With the info, the function runs in the target's process. */
 static void run_at_target(void) {
-  MPI_Op op;
+  MPI_Op op, twice;
   MPI_Info info;
   int own = (int)getpid(), nothing = 0;
   int processes[kMostRanks];
@@ -196,8 +216,9 @@ static void run_at_target(void) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "photon_op_at_target", "true");
   MPI_Op_create(put_process, 1, &op);
+  MPI_Op_create(add_twice, 1, &twice);
   for (int kind = 0; kind < kMemoryKinds; ++kind) {
-    struct window window = window_of((enum memory_kind)kind, 4 * kMostRanks, info);
+    struct window window = window_of((enum memory_kind)kind, 8 * kMostRanks, info);
     at_step("%s", kMemoryNames[kind]);
     join(op, 9, window.win);
     MPI_Win_lock_all(0, window.win);
@@ -211,22 +232,28 @@ static void run_at_target(void) {
       check_at("process", target, processes[target], found);
     }
     MPI_Win_unlock_all(window.win);
+    join(twice, 4, window.win);
+    check_order_at_target(twice, window.win);
     meet();
     close_window(&window);
   }
   MPI_Info_free(&info);
   MPI_Op_free(&op);
+  MPI_Op_free(&twice);
 }
 
 static MPI_Win refused_in; /* by the function below */
-static int refusal;
+static int refusal, inner_refusal;
 
 static void call_mpi(void* in, void* inout, int* length, MPI_Datatype* type) {
   (void)in;
   (void)inout;
   (void)length;
   (void)type;
+  int one = 1;
   refusal = class_of(MPI_Win_flush_all(refused_in));
+  inner_refusal =
+      class_of(MPI_Accumulate(&one, 1, MPI_INT, my_rank, 0, 1, MPI_INT, MPI_SUM, refused_in));
 }
 
 static void run_errors(void) {
@@ -275,10 +302,32 @@ static void run_errors(void) {
   MPI_Accumulate(&one, 1, MPI_INT, my_rank, 0, 1, MPI_INT, other, window.win);
   MPI_Win_unlock_all(window.win);
   check_equal("class", MPI_ERR_OTHER, refusal);
+  check_equal("class", MPI_ERR_OTHER, inner_refusal);
   meet();
   close_window(&window);
   MPI_Op_free(&op);
   MPI_Op_free(&other);
+}
+
+/* MPI may give the handle of a freed operation to the next; the number stays with the window. */
+static void run_handles(void) {
+  MPI_Op op;
+  const int one = 1;
+  struct window window = window_of(kAllocated, 64, MPI_INFO_NULL);
+  MPI_Win_set_errhandler(window.win, MPI_ERRORS_RETURN);
+  MPI_Op_create(add_twice, 1, &op);
+  join(op, 6, window.win);
+  MPI_Op_free(&op);
+  MPI_Op_create(add_twice, 1, &op);
+  MPI_Win_lock_all(0, window.win);
+  check_equal("class", MPI_ERR_OP,
+              class_of(MPI_Accumulate(&one, 1, MPI_INT, 0, 0, 1, MPI_INT, op, window.win)));
+  MPI_Win_unlock_all(window.win);
+  check_equal("the number alone", MPI_SUCCESS, MPIX_Op_deregister(MPI_OP_NULL, 6, window.win));
+  join(op, 6, window.win);
+  meet();
+  close_window(&window);
+  MPI_Op_free(&op);
 }
 
 /* A freed operation is known to windows that had it: who has another handle of it may go on. */
