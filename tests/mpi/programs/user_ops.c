@@ -359,13 +359,10 @@ static void run_many(void) {
 }
 
 int main(int argc, char** argv) {
-  const struct test_case cases[] = {{"order", run_order},
-                                    {"together", run_together},
-                                    {"derived", run_derived},
-                                    {"at_target", run_at_target},
-                                    {"errors", run_errors},
-                                    {"many", run_many},
-                                    {NULL, NULL}};
+  const struct test_case cases[] = {{"order", run_order},     {"together", run_together},
+                                    {"derived", run_derived}, {"at_target", run_at_target},
+                                    {"errors", run_errors},   {"handles", run_handles},
+                                    {"many", run_many},       {NULL, NULL}};
   MPI_Init(&argc, &argv);
   return run_cases(argc, argv, cases);
 }
