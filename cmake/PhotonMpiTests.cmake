@@ -43,8 +43,10 @@ function(photon_mpi_linked_programs flavour sources)
   endforeach()
   photon_mpi_program(mpi_linked_one_job-${flavour} ${flavour} ${here}/one_job.c mpi/linked
     photon_mpi-${flavour})
-  photon_mpi_program(mpi_tickets-${flavour} ${flavour}
-    ${PROJECT_SOURCE_DIR}/examples/mpi_tickets/mpi_tickets.c mpi/linked photon_mpi-${flavour})
+  foreach(example mpi_tickets mpi_bfs)
+    photon_mpi_program(${example}-${flavour} ${flavour}
+      ${PROJECT_SOURCE_DIR}/examples/${example}/${example}.c mpi/linked photon_mpi-${flavour})
+  endforeach()
 endfunction()
 
 function(photon_mpi_programs flavour)

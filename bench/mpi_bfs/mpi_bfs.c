@@ -7,14 +7,13 @@
  * Rank 0 prints one line of JSON: the best root's microseconds and traversed edges per second (each
  * edge that the search went over counts once), how many accumulates that were, and the median.
  */
-#include "search.h"
+#include "bfs/roots.h"
 
 typedef struct Options {
   int scale, memory, limit_s;
   long roots, seed;
 } Options;
 
-enum { kMostSerialScale = 12, kMostRoots = 1000 };
 static const char* const kMemories[] = {"allocate", "create", NULL};
 
 static const char* read_options(int argc, char** argv, Options* options) {
@@ -47,60 +46,19 @@ static const char* read_options(int argc, char** argv, Options* options) {
   return NULL;
 }
 
-/* The next vertex, of the random ones, that has an edge. */
-static int64_t next_root(const Search* search, uint64_t seed, uint64_t* tried) {
-  for (;;) {
-    const uint64_t chosen = random_of(random_of(seed, 2), (*tried)++);
-    const int64_t root = (int64_t)(chosen % (uint64_t)search->vertices);
-    const int owner = owner_of(search, root);
-    int has_edge = owner == search->rank && degree_in(&search->part, root) != 0;
-    MPI_Bcast(&has_edge, 1, MPI_INT, owner, MPI_COMM_WORLD);
-    if (has_edge) return root;
-  }
-}
-
-/* Whether there is time for another one, as rank 0 finds. */
-static int goes_on(uint64_t begun_ns, const Options* options) {
-  int yes = ns_between(begun_ns, now_ns()) < 1e9 * options->limit_s;
-  MPI_Bcast(&yes, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  return yes;
-}
-
-static void check_edges(const Search* search) {
-  int64_t edges = search->part.starts[search->part.count];
-  MPI_Allreduce(MPI_IN_PLACE, &edges, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-  if (edges == 0) fail("no two vertices have an edge; take another seed or scale");
-}
-
 static void measure(Search* search, const Options* options) {
-  const uint64_t begun_ns = now_ns(), seed = (uint64_t)options->seed;
-  const int has_whole = search->rank == 0 && search->scale <= kMostSerialScale;
-  Part whole = {0, 0, NULL, NULL};
-  if (has_whole) whole = make_part(search->scale, seed, 0, search->vertices);
-  double all_us[kMostRoots], best_us = 0, best_teps = 0;
-  int64_t accumulates = 0;
-  uint64_t tried = 0;
-  size_t count = 0;
+  const Way* const ways[] = {&kAccumulates, NULL};
+  const Roots roots = {ways, (uint64_t)options->seed, options->roots, options->limit_s};
+  WayFound found[1];
   const double before_ns = ping_ns();
-  check_edges(search);
-  do {
-    const int64_t root = next_root(search, seed, &tried);
-    const double us = search_from(search, root) * 1e6;
-    const int64_t edges = check_tree(search, root, has_whole ? &whole : NULL);
-    MPI_Allreduce(&search->accumulates, &accumulates, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    if ((double)edges / us * 1e6 > best_teps) {
-      best_us = us;
-      best_teps = (double)edges / us * 1e6;
-    }
-    all_us[count++] = us;
-  } while ((long)count < options->roots && goes_on(begun_ns, options));
+  measure_roots(search, &roots, found);
   const double after_ns = ping_ns();
-  if (has_whole) release_part(&whole);
   if (search->rank != 0) return;
   printf("{\"scale\": %d, \"ranks\": %d, \"memory\": \"%s\", \"us\": %.1f, \"teps\": %.0f, ",
-         search->scale, search->ranks, kMemories[options->memory], best_us, best_teps);
+         search->scale, search->ranks, kMemories[options->memory], found->best_us,
+         found->best_teps);
   printf("\"median_us\": %.1f, \"roots\": %zu, \"accumulates\": %lld, \"ping_ns\": [%.1f, %.1f]}\n",
-         median_of(all_us, count), count, (long long)accumulates, before_ns, after_ns);
+         found->median_us, found->roots, (long long)found->accumulates, before_ns, after_ns);
 }
 
 int main(int argc, char** argv) {

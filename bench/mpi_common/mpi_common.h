@@ -56,6 +56,19 @@ static inline double median_of(double* samples, size_t count) {
   return samples[(count - 1) / 2];
 }
 
+/* Computes for so long, and returns when it was over. */
+static inline uint64_t compute_for(double span_ns) {
+  const uint64_t start_ns = now_ns();
+  double value = 1;
+  uint64_t end_ns = start_ns;
+  while (ns_between(start_ns, end_ns) < span_ns) {
+    for (int i = 0; i < 1000; ++i) value = value * 0.999 + 1.0 / (value + i);
+    end_ns = now_ns();
+  }
+  if (!(value > 0)) fail("a sum of positive numbers is %g", value);
+  return end_ns;
+}
+
 static inline double clock_cost_ns(void) {
   enum { kSamples = 1001 };
   double costs_ns[kSamples];

@@ -19,6 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 NEAR_NS, SWITCH_NS, STEADY = 130, 900, 1.2
 MODELS = ("plain", "async", "ours")
 FLAVOURS = ("mpich", "openmpi")
+SOURCES_OF_BFS = [f"{HERE}/bfs/{name}.c" for name in ("kronecker", "search", "check", "roots")]
 
 
 class NoFigure(Exception):
@@ -135,12 +136,13 @@ class Mpi:
             line += ["env", "LD_PRELOAD=" + ":".join(before)]
         return line
 
-    def measure(self, model, job, cores, limit_s):
-        """The line of JSON that rank 0 prints; `job`: program, ranks, its arguments."""
+    def measure(self, model, job, cores, limit_s, **added):
+        """The line of JSON that rank 0 prints; `job`: program, ranks, its arguments; `added` to the
+        environment."""
         program, ranks, arguments = job
         line = self.command(model, ranks, cores) + [self.programs[program]] + arguments
         said = run(line, limit_s, called=program,
-                   env=self.environment(model, ranks > len(cores)))
+                   env=dict(self.environment(model, ranks > len(cores)), **added))
         lines = [line for line in said.splitlines() if line.startswith("{")]
         if not lines:
             raise NoFigure(f"{program} printed no figures: {last_line(said)}")

@@ -39,18 +39,6 @@ void renew(Run* run) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-uint64_t compute_for(double span_ns) {
-  const uint64_t start_ns = now_ns();
-  double value = 1;
-  uint64_t end_ns = start_ns;
-  while (ns_between(start_ns, end_ns) < span_ns) {
-    for (int i = 0; i < 1000; ++i) value = value * 0.999 + 1.0 / (value + i);
-    end_ns = now_ns();
-  }
-  if (!(value > 0)) fail("a sum of positive numbers is %g", value);
-  return end_ns;
-}
-
 void run_says(Run* run, const char* format, ...) {
   va_list words;
   va_start(words, format);

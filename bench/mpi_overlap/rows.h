@@ -54,9 +54,6 @@ void close_window(Run* run);
 /* The target writes its words anew; then all ranks have met. */
 void renew(Run* run);
 
-/* Computes for so long, and returns when it was over. */
-uint64_t compute_for(double span_ns);
-
 /* Members of the line that rank 0 prints. */
 __attribute__((format(printf, 2, 3))) void run_says(Run* run, const char* format, ...);
 

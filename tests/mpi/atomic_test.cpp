@@ -1,4 +1,5 @@
-// Accumulates of several origins that meet, preloaded: program atomic.
+// Accumulates of several origins that meet, preloaded: programs atomic and
+// repeats.
 #include <gtest/gtest.h>
 
 #include "mpi_job.hpp"
@@ -15,6 +16,9 @@ TEST_P(MpiAtomic, BulkAndSmallMeetOnOneWord) { expect_ok("atomic", 3, "bulk_and_
 TEST_P(MpiAtomic, ThreadAndOriginMeetOnOneWord) { expect_ok("atomic", 2, "thread_and_origin"); }
 TEST_P(MpiAtomic, TicketsAndSwaps) { expect_ok("atomic", 3, "tickets swaps"); }
 TEST_P(MpiAtomic, OtherElements) { expect_ok("atomic", 3, "other_elements unsigned_elements"); }
+TEST_P(MpiAtomic, RepeatedTargetsOfUserOperations) {
+  expect_ok("repeats", 2, "in_order at_target");
+}
 TEST_P(MpiAtomic, OrderOfCalls) { expect_ok("atomic", 2, "order_of_calls"); }
 
 INSTANTIATE_TEST_SUITE_P(Flavours, MpiAtomic, mpi_flavours(), flavour_name);

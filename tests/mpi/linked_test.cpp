@@ -65,6 +65,14 @@ TEST_P(MpiLinked, TicketsOfTheExample) {
   EXPECT_EQ(end.output.find("MPI's own"), std::string::npos) << end.output;
 }
 
+TEST_P(MpiLinked, SearchOfTheExample) {
+  MpiJob job = linked("mpi_bfs", 3, "");
+  if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;
+  const CommandResult end = run_mpi(job);
+  EXPECT_EQ(end.exit_status, 0) << end.output;
+  EXPECT_NE(end.output.find("the tree is right"), std::string::npos) << end.output;
+}
+
 INSTANTIATE_TEST_SUITE_P(Flavours, MpiLinked, mpi_flavours(), flavour_name);
 
 }  // namespace

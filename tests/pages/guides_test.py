@@ -12,7 +12,7 @@ import architecture_test as architecture
 
 ROOT = architecture.ROOT
 GUIDES = ('CONTRIBUTING.md', 'src/README.md', 'docs/glossary.md')
-PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/*.md'), ROOT / 'src/README.md'])
+PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md'), ROOT / 'src/README.md'])
 FOLDERS = r'include|src|compat|tools|examples|bench|netsim|simtest|tests|cmake|scripts|docs|\.ci'
 LINK = re.compile(r'\]\(([^()\s]+)\)')
 FENCED = re.compile(r'^```.*?^```$', re.MULTILINE | re.DOTALL)

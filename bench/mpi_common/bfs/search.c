@@ -39,26 +39,19 @@ static void begin(Search* search, int64_t root) {
   search->queue[search->queued++] = place;
 }
 
-static void send_level(Search* search, int64_t level) {
-  for (int64_t i = 0; i < search->part.count; ++i) search->found[i] = kNotReached;
-  for (int64_t i = 0; i < search->queued; ++i) {
-    const int64_t place = search->queue[i];
-    const int64_t word = (level + 1) * kVertices + search->part.first + place;
-    search->sent[i] = word;
-    for (int64_t edge = search->part.starts[place]; edge < search->part.starts[place + 1]; ++edge) {
-      const int64_t to = search->part.neighbours[edge];
-      const int owner = owner_of(search, to);
-      if (owner == search->rank) {
-        int64_t* const mine = &search->found[to - search->part.first];
-        if (word < *mine) *mine = word;
-        continue;
-      }
-      MPI_Accumulate(&search->sent[i], 1, MPI_INT64_T, owner, (MPI_Aint)(to % search->block), 1,
-                     MPI_INT64_T, MPI_MIN, search->window);
-      ++search->accumulates;
-    }
-  }
+static void accumulate_edge(Search* search, const Outer* edge) {
+  MPI_Accumulate(&search->sent[edge->from], 1, MPI_INT64_T, edge->owner, (MPI_Aint)edge->to, 1,
+                 MPI_INT64_T, MPI_MIN, search->window);
+  ++search->accumulates;
 }
+
+static void exchange_by_accumulates(Search* search, int64_t level) {
+  MPI_Win_fence(MPI_MODE_NOPRECEDE, search->window);
+  walk_level(search, level, accumulate_edge);
+  MPI_Win_fence(MPI_MODE_NOSUCCEED, search->window);
+}
+
+const Way kAccumulates = {"default", exchange_by_accumulates};
 
 /* The queue of the next level. */
 static void take_level(Search* search, int64_t level) {
@@ -70,15 +63,13 @@ static void take_level(Search* search, int64_t level) {
   }
 }
 
-double search_from(Search* search, int64_t root) {
+double search_from(Search* search, const Way* way, int64_t root) {
   int64_t queued = 1;
   begin(search, root);
   MPI_Barrier(MPI_COMM_WORLD);
   const uint64_t start_ns = now_ns();
   for (int64_t level = 0; queued != 0; ++level) {
-    MPI_Win_fence(MPI_MODE_NOPRECEDE, search->window);
-    send_level(search, level);
-    MPI_Win_fence(MPI_MODE_NOSUCCEED, search->window);
+    way->exchange(search, level);
     take_level(search, level + 1);
     MPI_Allreduce(&search->queued, &queued, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   }
