@@ -215,7 +215,10 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
   if (kind.op == Op::no_op && result == nullptr)
     return {MPI_ERR_OP, "MPI_NO_OP, which is for operations that fetch"};
   const UserOp* const user = kind.op == Op::none ? window.ops().find(op) : nullptr;
-  if (const Outcome outcome = check(kind.op, kind.basic, user); !outcome.is_good()) return outcome;
+  const bool is_empty = area.elements.bytes() == 0;  // of such types there are more
+  if (const Outcome outcome = check(kind.op, kind.basic, user);
+      !outcome.is_good() && !(is_empty && kind.basic == Basic::none))
+    return outcome;
   Elements other{};
   const Elements* own = &area.elements;
   Results results;
@@ -223,18 +226,19 @@ Outcome accumulate(Window& window, const Buffer& origin, const Buffer* result, c
     if (const Outcome outcome = describe(window.job(), origin.count, origin.type, other);
         !outcome.is_good())
       return outcome;
-    if (other.bytes() != area.elements.bytes() || other.layout->basic != kind.basic) return kUneven;
+    if (other.bytes() != area.elements.bytes() || (!is_empty && other.layout->basic != kind.basic))
+      return kUneven;
     own = &other;
   }
   Target& target = *area.target;
   const bool is_sent = goes_to_target(window, target);
-  if (area.elements.bytes() != 0)
+  if (!is_empty)
     if (const Outcome outcome = results.begin(window.job(), result, area, is_sent);
         !outcome.is_good())
       return outcome;
   const TargetGuard guard(window.job(), target);
   if (const Outcome outcome = window.admit(target); !outcome.is_good()) return outcome;
-  if (area.elements.bytes() == 0) return {};
+  if (is_empty) return {};
   if (is_sent) {
     const Outcome outcome =
         fold_served(window, {origin.memory, own, &area, kind, user, results.whole()});

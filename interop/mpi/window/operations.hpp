@@ -13,7 +13,7 @@
 namespace photon::mpi {
 
 // Accumulates of so many bytes, or more, are done by plain loops, alone.
-inline constexpr std::size_t kBulkBytes = 8 << 10;
+inline constexpr std::size_t kBulkBytes = 1 << 10;
 
 // Memory of the caller: so many elements of a type.
 struct Buffer {

@@ -233,6 +233,8 @@ static void zero_size(void) {
       MPI_Get(NULL, count, types[i], next_rank(), 0, there, types[i], window.win);
     }
   MPI_Accumulate(NULL, 0, MPI_LONG_LONG, next_rank(), 0, 0, MPI_LONG_LONG, MPI_SUM, window.win);
+  for (int i = 0; i < 3; ++i)
+    MPI_Accumulate(NULL, 2, types[i], next_rank(), 0, 2, types[i], MPI_SUM, window.win);
   end();
   for (int i = 0; i < 3; ++i) MPI_Type_free(&types[i]);
   lock_own(window.win, my_rank);
