@@ -178,6 +178,123 @@ int MPIX_Op_register(MPI_Op op, int id, MPI_Win win);
 int MPIX_Op_deregister(MPI_Op op, int id, MPI_Win win);
 
 /**
+ * Active messages: a handler of the program runs at the target, in the target's process, and says
+ * where the payload shall land, as elements of a datatype if it likes. (The names, and that only
+ * the header handler is registered, are of Zhao and others, 2013, section VI.)
+ *
+ *   sender:  MPIX_Am_send() -- immediate data, then the payload --> its memory may be used again
+ *   target:  immediate data -- header handler: a landing --> payload -- completion handler --> over
+ *                           -- none, an error, too small --> over; the payload is dropped
+ *
+ * In which threads: in one of the library's, while the program computes, or in one of the program's
+ * inside MPIX_Am_send(), _quiesce() or _free(); one handler at a time for a process. So a handler
+ * must not take a lock that is held around these calls, and what it writes the next one sees.
+ * In a handler: MPIX_Am_send() with one of MPI's own types, and MPIX_Am_layout_free(). No call of
+ * MPI, for the thread may be one that MPI does not know; those of this header that wait or ask MPI
+ * are refused with MPI_ERR_OTHER and a line on stderr.
+ */
+typedef struct MPIX_Am_registration* MPIX_Am;
+typedef struct MPIX_Am_described* MPIX_Am_layout;
+#define MPIX_AM_NULL        ((MPIX_Am)0)
+#define MPIX_AM_LAYOUT_NULL ((MPIX_Am_layout)0)
+
+enum { MPIX_AM_IMMEDIATE_BYTES = 4064 }; /**< Most of immediate data. */
+
+/** What a completion handler is told of. */
+typedef struct MPIX_Am_part {
+  MPI_Count offset; /**< In the payload. */
+  MPI_Count bytes;  /**< 0 if `error` is one. */
+  void* data;       /**< Where they lie; null where that may be several places, or none. */
+  int error;        /**< MPI_SUCCESS, or why the rest of the payload will not come. */
+  int is_last;      /**< Not 0: the landing is the program's again, and no call follows. */
+} MPIX_Am_part;
+
+/**
+ * A completion handler: these bytes of the payload are in the landing. It is called for each part,
+ * in order, and exactly once with is_last; also when the sender dies, or the landing was wrong
+ * (then with an error). An error that it returns is told to the sender; if that was not the last
+ * part it is called once more, with is_last and that error, when nothing writes to the landing.
+ */
+typedef int MPIX_Am_comp_handler(void* argument, const MPIX_Am_part* part);
+
+/**
+ * Where a payload shall land. The header handler is handed it with zeros; left so it says that the
+ * payload is not wanted. `count` elements of `layout`, from `buffer` on, have to hold the payload,
+ * which fills them in the order of the type map.
+ * Parts:     chunk_bytes 0: the completion handler is called once. Else behind each so many bytes,
+ *            while those behind them come.
+ * Ownership: the memory is the library's until the completion handler was called with is_last. The
+ *            layout may be freed as soon as the header handler has returned.
+ */
+typedef struct MPIX_Am_landing {
+  void* buffer;
+  MPI_Count count;
+  MPIX_Am_layout layout; /**< MPIX_AM_LAYOUT_NULL: bytes. */
+  MPI_Count chunk_bytes;
+  MPIX_Am_comp_handler* comp_handler; /**< May be null. */
+  void* argument;                     /**< Of the completion handler. */
+} MPIX_Am_landing;
+
+/** A message, as its header handler sees it; it is the library's. */
+typedef struct MPIX_Am_message {
+  const void* immediate; /**< At a multiple of 8. */
+  int immediate_bytes;
+  int source; /**< The sender's rank in the communicator. */
+  MPI_Count payload_bytes;
+} MPIX_Am_message;
+
+/**
+ * A header handler. It returns MPI_SUCCESS, or an error, which the sender is told: then the landing
+ * is ignored, and the payload dropped. What it sees of the message ends when it returns.
+ */
+typedef int MPIX_Am_hhandler(void* user, const MPIX_Am_message* message, MPIX_Am_landing* landing);
+
+/**
+ * MPIX_Am_handler_register(): from now on messages by `*am` run that handler. Collective over
+ * `comm`; all give the same number `id`, which is 0 or more and not in use there.
+ * Ownership: what `user` points to stays until MPIX_Am_free(). `comm` may be freed before.
+ * Errors:    on all members: MPI_ERR_ARG (numbers that differ, are negative or in use; a null
+ *            pointer at this member), MPI_ERR_OP (such an error at another member), MPI_ERR_OTHER
+ *            (members that are not of MPI_COMM_WORLD; a lane or a thread is not to be had; a member
+ *            is lost). MPI_ERR_COMM: null, or with two groups. By the error handler of `comm`, as
+ *            in all calls below but those of layouts, which have that of MPI_COMM_WORLD.
+ * MPIX_Am_free(): quiesces as below, also of other handlers of `comm`; then the number is free, and
+ *            *am is MPIX_AM_NULL, also where the end of a message is an error. Collective.
+ */
+int MPIX_Am_handler_register(MPIX_Am_hhandler* hhandler, void* user, int id, MPI_Comm comm,
+                             MPIX_Am* am);
+int MPIX_Am_free(MPIX_Am* am);
+
+/**
+ * Sends immediate data, and `count` elements from `buffer` on as the payload.
+ * Effect:    returns when both may be used again: of a payload of more than 32 KiB when the target
+ *            has read it, so its header handler has run, or refused it. Messages of one process to
+ *            one target begin in the order of their calls. MPI_PROC_NULL: nothing.
+ * In a handler it never waits: it copies all. Else it may run handlers while it waits.
+ * Errors:    MPI_ERR_ARG (`am`), MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_TYPE (also: a derived type in
+ *            a handler), MPI_ERR_BUFFER, MPI_ERR_NO_MEM, MPI_ERR_OTHER (the target is lost). What
+ *            goes wrong at the target is told by the next MPIX_Am_quiesce().
+ */
+int MPIX_Am_send(const void* immediate, int immediate_bytes, const void* buffer, MPI_Count count,
+                 MPI_Datatype type, int dest, MPIX_Am am);
+
+/**
+ * Waits until all messages by handlers of `comm` are over: those that members have sent before,
+ * and those by them that handlers have sent because of them. Collective over `comm`. (Source: F.
+ * Mattern, "Algorithms for distributed termination detection", 1987, four counters.)
+ * Errors: MPI_ERR_OTHER, whose words say what has become of the first message of this process that
+ *         did not end well: told once. Or: a member is lost; then all later calls say so.
+ */
+int MPIX_Am_quiesce(MPI_Comm comm);
+
+/**
+ * Where the bytes of a type lie, for landings. Local. The type need not be committed, and may be
+ * freed. Errors: MPI_ERR_TYPE, MPI_ERR_ARG, MPI_ERR_NO_MEM.
+ */
+int MPIX_Am_layout_create(MPI_Datatype type, MPIX_Am_layout* layout);
+int MPIX_Am_layout_free(MPIX_Am_layout* layout);
+
+/**
  * The forms with large counts, of an MPI whose standard is the fourth. A window whose unit of
  * displacement is more than an int holds is MPI's.
  */

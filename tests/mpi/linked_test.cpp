@@ -28,6 +28,7 @@ TEST_P(MpiLinked, Windows) {
 TEST_P(MpiLinked, Errors) { expect_ok(linked("errors", 2, "out_of_range outside_epochs")); }
 TEST_P(MpiLinked, Atomics) { expect_ok(linked("atomic", 3, "tickets swaps other_elements")); }
 TEST_P(MpiLinked, Threads) { expect_ok(linked("threads", 2, "one_window")); }
+TEST_P(MpiLinked, ActiveMessages) { expect_ok(linked("am", 2, "calls hops communicators")); }
 TEST_P(MpiLinked, LargeCountForms) {
   expect_ok(linked("large_counts", 2, "window_forms operations too_many"));
 }

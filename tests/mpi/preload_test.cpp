@@ -152,7 +152,7 @@ CommandResult expect_one_thread(const MpiJob& job) {
 
 TEST_P(MpiThread, SingleMakesNoMpiCallOnOurThread) {
   for (const MpiJob& job :
-       {watched("matrix", 2, "fence lock all post"),
+       {watched("matrix", 2, "fence lock all post"), watched("am", 3, "calls computing hops"),
         watched("progress", 3, "target_in_recv target_computes"),
         watched("progress", 2, "fence_serves_rendezvous lock_serves_rendezvous")}) {
     if (const std::string missing = missing_for(job); !missing.empty()) GTEST_SKIP() << missing;

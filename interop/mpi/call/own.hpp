@@ -8,7 +8,13 @@
 
 #define PHOTON_MPIX_OWN(X) \
   X(Op_register)           \
-  X(Op_deregister)
+  X(Op_deregister)         \
+  X(Am_handler_register)   \
+  X(Am_free)               \
+  X(Am_send)               \
+  X(Am_quiesce)            \
+  X(Am_layout_create)      \
+  X(Am_layout_free)
 
 extern "C" {
 #define PHOTON_MPI_DECLARE(name) \

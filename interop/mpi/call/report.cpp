@@ -31,15 +31,33 @@ int code_of(const Outcome& outcome) noexcept {
   }
 }
 
+// MPICH has no texts of codes in classes of its own, so the words are in the log as well.
+int log_code(const Outcome& outcome) noexcept {
+  if (Job* const job = Job::current(); job != nullptr) job->say("%s", outcome.words);
+  return code_of(outcome);
+}
+
+// Where no call of MPI may be made.
+int say(const Outcome& outcome) noexcept {
+  std::fprintf(stderr, "photon: %s\n", outcome.words);
+  return outcome.error_class;
+}
+
 }  // namespace
 
 int report_error(MPI_Win win, const Outcome& outcome) noexcept {
-  if (InFunction::is_here()) {  // where no call of MPI may be made
-    std::fprintf(stderr, "photon: %s\n", outcome.words);
-    return outcome.error_class;
-  }
-  const int code = code_of(outcome);
+  if (InFunction::is_here()) return say(outcome);
+  const int code = log_code(outcome);
   real().Win_call_errhandler(win, code);
+  return code;
+}
+
+int report_on(MPI_Comm comm, const Outcome& outcome) noexcept {
+  if (outcome.is_good()) [[likely]]
+    return MPI_SUCCESS;
+  if (InFunction::is_here()) return say(outcome);
+  const int code = log_code(outcome);
+  if (comm != MPI_COMM_NULL) real().Comm_call_errhandler(comm, code);
   return code;
 }
 

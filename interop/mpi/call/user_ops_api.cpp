@@ -1,10 +1,8 @@
 // Operations of the program: what MPI is told of them, and windows that know them.
-#include <algorithm>
-#include <limits>
-
 #include "interop/mpi/call/own.hpp"
 #include "interop/mpi/call/report.hpp"
 #include "interop/mpi/call/wrapped.hpp"
+#include "interop/mpi/window/members.hpp"
 #include "interop/mpi/window/windows.hpp"
 
 using photon::mpi::Job;
@@ -52,55 +50,6 @@ namespace {
 constexpr Outcome kNotOurs{MPI_ERR_WIN,
                            "a window that is MPI's own, which has no operations of the program"};
 
-// All members of a window, for as long as a call takes.
-class Members {
- public:
-  Members(Window& window, MPI_Win win) noexcept : job_(window.job()) {
-    constexpr std::uint64_t kTags = 1 << 14;  // any MPI has twice as many
-    const auto tag = static_cast<int>(window.number() % kTags);
-    MPI_Group group = MPI_GROUP_NULL;
-    if (real().Win_get_group(win, &group) != MPI_SUCCESS) return;
-    real().Comm_create_group(job_.comm(), group, tag, &comm_);
-    real().Group_free(&group);
-    if (comm_ != MPI_COMM_NULL) real().Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-  }
-  ~Members() {
-    if (comm_ != MPI_COMM_NULL) real().Comm_free(&comm_);
-  }
-  Members(const Members&) = delete;
-  Members& operator=(const Members&) = delete;
-
-  // What the least of all says, for each of the numbers. False: MPI fails.
-  bool least_of(std::int64_t* numbers, int count) noexcept {
-    std::int64_t all[4] = {};
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (comm_ == MPI_COMM_NULL || real().Iallreduce(numbers, all, count, MPI_INT64_T, MPI_MIN,
-                                                    comm_, &request) != MPI_SUCCESS)
-      return false;
-    for (int is_over = 0; is_over == 0;) {
-      job_.serve();
-      if (real().Test(&request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-    }
-    std::copy_n(all, count, numbers);
-    return true;
-  }
-
- private:
-  Job& job_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
-// All members give the same number, and all can.
-Outcome agree(Members& members, int id, const Outcome& mine) noexcept {
-  std::int64_t said[3] = {id, -std::int64_t{id}, mine.is_good() ? 1 : 0};
-  if (!members.least_of(said, 3)) return {MPI_ERR_OTHER, "the members of a window cannot meet"};
-  if (!mine.is_good()) return mine;
-  if (said[0] != -said[1])
-    return {MPI_ERR_ARG, "the members of a window give different numbers for an operation"};
-  if (said[2] == 0) return {MPI_ERR_OP, "another member of the window refuses the operation"};
-  return {};
-}
-
 // Whoever comes out knows that all others have done the same.
 Outcome enter(Members& members, Window& window, MPI_Op op, int id) noexcept {
   const UserFunction function = window.job().functions().find(op);
@@ -109,14 +58,14 @@ Outcome enter(Members& members, Window& window, MPI_Op op, int id) noexcept {
     mine = {MPI_ERR_ARG, "a negative number for an operation"};
   else if (!function.is_there())
     mine = {MPI_ERR_OP, "an operation that was not made by MPI_Op_create() before this library"};
-  const Outcome outcome = agree(members, id, mine);
+  const Outcome outcome = members.agree(id, mine);
   if (!outcome.is_good()) return outcome;
   const bool is_in = window.ops().add(op, static_cast<std::uint32_t>(id), function);
-  const Outcome end = agree(members, id,
-                            is_in ? Outcome{}
-                                  : Outcome{MPI_ERR_ARG,
-                                            "an operation or a number that the window has already, "
-                                            "or one more than the 48 that it can have"});
+  const Outcome end =
+      members.agree(id, is_in ? Outcome{}
+                              : Outcome{MPI_ERR_ARG,
+                                        "an operation or a number that the window has already, "
+                                        "or one more than the 48 that it can have"});
   if (!end.is_good() && is_in) window.ops().remove(static_cast<std::uint32_t>(id));
   return end;
 }
@@ -134,7 +83,7 @@ Outcome leave(Members& members, Window& window, MPI_Op op, int id) noexcept {
                    "has by another number"};
   else if (!window.settle_all())
     mine = {MPI_ERR_OTHER, "a member of the window has ended, or has lost what was sent to it"};
-  const Outcome outcome = agree(members, id, mine);
+  const Outcome outcome = members.agree(id, mine);
   if (outcome.is_good()) window.ops().remove(static_cast<std::uint32_t>(id));
   return outcome;
 }
@@ -145,7 +94,7 @@ int change(MPI_Op op, int id, MPI_Win win, Change call) noexcept {
   Window* const window = Windows::find(win);
   if (window == nullptr) return report(win, kNotOurs);
   if (InFunction::is_here()) return report(win, kInFunction);
-  Members members(*window, win);
+  Members members = Members::of_window(*window, win);
   return report(win, call(members, *window, op, id));
 }
 

@@ -24,6 +24,7 @@
   X(Comm_dup)              \
   X(Comm_free)             \
   X(Comm_free_keyval)      \
+  X(Comm_get_attr)         \
   X(Comm_group)            \
   X(Comm_rank)             \
   X(Comm_set_attr)         \

@@ -30,6 +30,11 @@ class Types {
   // Good until the type is freed, which no caller does during a call. Null: MPI_DATATYPE_NULL, or
   // a type that MPI refuses to describe, or there is no memory.
   const Layout* find(MPI_Datatype type) noexcept;
+  // The same of a type that has a name of MPI's, else null; no call of MPI is made.
+  const Layout* find_named(MPI_Datatype type) const noexcept {
+    const auto* const named = predefined_.find(type);
+    return named == nullptr ? nullptr : named->layout;
+  }
   // Why find() gave null, in words that follow the type's name and a colon. They stay.
   const char* refusal(MPI_Datatype type) noexcept;
   // It is one of MPI's own, of Fortran's by precision and range as well.

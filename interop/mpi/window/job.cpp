@@ -164,6 +164,8 @@ void Job::count_neighbours() {
 
 Job::~Job() {
   // Memory that the program has not freed stays usable, as MPI's own does, until the process ends.
+  part_there_.set(nullptr);
+  part_.reset();
   serving_.set(nullptr);
   server_.reset();
   if (context_ != nullptr && memory_.empty()) {

@@ -28,6 +28,15 @@
 
 namespace photon::mpi {
 
+// What stands beside the windows and ends with the job, before its memory and its lanes.
+class JobPart {
+ public:
+  JobPart() = default;
+  virtual ~JobPart() = default;
+  JobPart(const JobPart&) = delete;
+  JobPart& operator=(const JobPart&) = delete;
+};
+
 class Job {
  public:
   // This is null where the job has not begun, or could not begin.
@@ -60,7 +69,17 @@ class Job {
   // The one that serves this rank's memory to those who cannot reach it by themselves, and asks
   // others; it begins when it is first asked for. Null: it cannot be had.
   Server* server() noexcept;
-  // A number that no other window has, of this rank or another.
+  // The one such part, which `make` gives as a std::unique_ptr when it is first asked for. Null:
+  // there is none.
+  template <class Make>
+  JobPart* part(Make&& make) {
+    const std::lock_guard guard(server_lock_);
+    if (part_ == nullptr) part_ = make();
+    part_there_.set(part_.get());
+    return part_.get();
+  }
+  JobPart* part() const noexcept { return part_there_.get(); }
+  // A number that no other window or communicator has, of this rank or another.
   std::uint64_t next_number() noexcept;
 
   // Memory that peers on this host map. Null: there is none.
@@ -88,6 +107,8 @@ class Job {
   std::mutex server_lock_;  // of those that make it, and of the numbers
   std::unique_ptr<Server> server_;
   sync::Published<LockPolicy, Server> serving_;  // the same, for serve()
+  std::unique_ptr<JobPart> part_;
+  sync::Published<LockPolicy, JobPart> part_there_;
   Types types_;
   UserFunctions functions_;
   std::mutex memory_lock_;

@@ -27,6 +27,7 @@
 #include "interop/mpi/window/board.hpp"
 #include "interop/mpi/window/in_function.hpp"
 #include "interop/mpi/window/job.hpp"
+#include "interop/mpi/window/outcome.hpp"
 #include "interop/mpi/window/patience.hpp"
 #include "interop/mpi/window/server.hpp"
 #include "interop/mpi/window/user_ops.hpp"
@@ -34,18 +35,6 @@
 #include "sync/shared_count.hpp"
 
 namespace photon::mpi {
-
-// A call ends so. Null words say that all went well; others name what is wrong, for
-// MPI_Error_string().
-struct Outcome {
-  int error_class = MPI_SUCCESS;
-  const char* words = nullptr;
-  bool is_good() const noexcept { return error_class == MPI_SUCCESS; }
-};
-
-inline constexpr Outcome kInFunction{MPI_ERR_OTHER,
-                                     "a call inside an operation or a handler of the program, "
-                                     "which may not wait for other ranks"};
 
 enum class Way : std::uint8_t { mapped, copied, served };
 enum class Access : std::uint8_t { closed, shared, exclusive, unchecked, granted };

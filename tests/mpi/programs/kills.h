@@ -1,13 +1,6 @@
 /*
- * What the programs have whose ranks are killed: a keeper of each rank, words that ranks tell each
- * other by, the pids of all, and a read-modify-write that only a lock makes whole.
- *
- *   a rank: joined -- it is killed by SIGKILL --> gone -- its keeper --> exit 0, so the job goes on
- *           joined -- leave() --> exit 0, without MPI_Finalize, which would wait for the dead
- *
- * A keeper is the process that mpiexec has started; the rank is its child. MPICH 4.0's mpiexec ends
- * the whole job when a process that it has started ends by a signal, also with
- * -disable-auto-cleanup; of a keeper that exits it tells the others by SIGUSR1 and goes on.
+ * What the programs have whose ranks are killed at a lock: words that ranks tell each other by, the
+ * pids of all, and a read-modify-write that only a lock makes whole. Each rank has a keeper.
  * Owner: the program. Threads: one.
  */
 #pragma once
@@ -15,13 +8,13 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "keeper.h"
 
-enum { kMostSeconds = 50, kLongestWait = 5 };
+enum { kLongestWait = 5 };
 
 /* Words of rank 0's memory in `data`, which its lock guards; each rank has one from kOwn on. */
 enum { kTotal, kInside, kSpare, kOwn = 8, kDataWords = kOwn + kMostRanks };
@@ -32,21 +25,6 @@ static struct window data, board;
 static int pids[kMostRanks];
 static long long own_rounds;
 static double longest_wait;
-
-/* Before MPI_Init(), or it would be in both processes. */
-static void begin_under_keeper(void) {
-  const pid_t child = fork();
-  int status = 0;
-  if (child < 0) abort();
-  if (child == 0) {
-    alarm(kMostSeconds); /* nobody waits for a rank that waits for ever */
-    return;
-  }
-  signal(SIGUSR1, SIG_IGN);
-  if (waitpid(child, &status, 0) != child) _exit(1);
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) _exit(0);
-  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
-}
 
 static void pause_ms(double ms) {
   const struct timespec time = {(time_t)(ms / 1000), (long)(ms * 1e6) % 1000000000L};
