@@ -232,7 +232,7 @@ class Pieces {
   }
   // A target that is slower than this rank has little of it to keep.
   bool make_room(std::size_t bytes) {
-    constexpr std::size_t kMostUnsettled = 192 << 10;
+    constexpr std::size_t kMostUnsettled = 96 << 10;
     Target& target = *fold_.area->target;
     const std::size_t taken = bytes + runs_.size() * sizeof(Run);
     if (target.unsettled_bytes + taken > kMostUnsettled) {
