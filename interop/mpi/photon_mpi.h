@@ -255,9 +255,11 @@ typedef int MPIX_Am_hhandler(void* user, const MPIX_Am_message* message, MPIX_Am
  * Ownership: what `user` points to stays until MPIX_Am_free(). `comm` may be freed before.
  * Errors:    on all members: MPI_ERR_ARG (numbers that differ, are negative or in use; a null
  *            pointer at this member), MPI_ERR_OP (such an error at another member), MPI_ERR_OTHER
- *            (members that are not of MPI_COMM_WORLD; a lane or a thread is not to be had; a member
- *            is lost). MPI_ERR_COMM: null, or with two groups. By the error handler of `comm`, as
- *            in all calls below but those of layouts, which have that of MPI_COMM_WORLD.
+ *            (members that are not of MPI_COMM_WORLD; a lane or a thread is not to be had).
+ *            MPI_ERR_COMM: null, or with two groups. By the error handler of `comm`, as in all calls
+ *            below but those of layouts, which have that of MPI_COMM_WORLD. A member that dies
+ *            during the call holds the others up, as it does in MPI_Comm_dup(), of which the first
+ *            registration of a communicator makes use.
  * MPIX_Am_free(): quiesces as below, also of other handlers of `comm`; then the number is free, and
  *            *am is MPIX_AM_NULL, also where the end of a message is an error. Collective.
  */
@@ -283,7 +285,8 @@ int MPIX_Am_send(const void* immediate, int immediate_bytes, const void* buffer,
  * and those by them that handlers have sent because of them. Collective over `comm`. (Source: F.
  * Mattern, "Algorithms for distributed termination detection", 1987, four counters.)
  * Errors: MPI_ERR_OTHER, whose words say what has become of the first message of this process that
- *         did not end well: told once. Or: a member is lost; then all later calls say so.
+ *         did not end well: told once. Or: a member is lost, or a message that nobody has counted;
+ *         then all later calls say so.
  */
 int MPIX_Am_quiesce(MPI_Comm comm);
 

@@ -58,10 +58,12 @@ bool AmServer::begin(ph_error& why) {
     ph_last_error(job_.context(), &why);
     return false;
   }
-  // Signals are for the program's threads.
+  // Signals are for the program's threads, but those of what this one does itself.
   sigset_t all;
   sigset_t own;
   ::sigfillset(&all);
+  for (const int own_fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+    ::sigdelset(&all, own_fault);
   ::pthread_sigmask(SIG_SETMASK, &all, &own);
   try {
     thread_ = std::thread([this] { run(); });
@@ -114,8 +116,7 @@ bool AmServer::do_turn() noexcept {
 void AmServer::take_errors() noexcept {
   for (ph_u64_completion one = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER); one.kind != 0;
        one = ph_probe_u64(lane_, PH_ANY_RANK, PH_EITHER))
-    if (one.status == PH_ERR_NOT_FOUND || one.status == PH_ERR_PROTOCOL ||
-        one.status == PH_ERR_MEMORY)
+    if (is_refusal(static_cast<ph_status>(one.status)) || one.status == PH_ERR_MEMORY)
       has_refused_.set(true);
 }
 
@@ -126,7 +127,11 @@ bool AmServer::take_back_lent() noexcept {
     const std::lock_guard guard(mutex_);
     all.swap(lent_);
   }
-  all.remove_if([&](Lent& one) { return ph_test(lane_, &one.request, nullptr) != PH_AGAIN; });
+  all.remove_if([&](Lent& one) {
+    const ph_status status = ph_test(lane_, &one.request, nullptr);
+    if (is_refusal(status)) has_refused_.set(true);
+    return status != PH_AGAIN;
+  });
   const std::lock_guard guard(mutex_);
   lent_.splice(lent_.begin(), all);
   return !lent_.empty();

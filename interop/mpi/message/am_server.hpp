@@ -61,6 +61,10 @@ class AmServer : public JobPart {
   Outcome send(Circle& circle, const Outgoing& message) noexcept;
   // All messages of the circle are over.
   Outcome quiesce(Circle& circle) noexcept;
+  // All members name the same handler. False: a member is lost.
+  bool agree(Circle& circle, int id, Outcome& outcome) noexcept;
+  // No handler of the circle runs here, or will for what has begun to come.
+  void await_handlers(Circle& circle) noexcept;
 
  private:
   friend class Landing;
@@ -84,12 +88,17 @@ class AmServer : public JobPart {
   ph_status send_lent(ph_rank to, ph_am_args& args, std::vector<std::byte>&& bytes) noexcept;
   ph_status await(ph_request& request) noexcept;
 
+  // No handler of the target's has seen the message.
+  static bool is_refusal(ph_status status) noexcept {
+    return status == PH_ERR_NOT_FOUND || status == PH_ERR_PROTOCOL;
+  }
   static ph_status on_message(void* server, const ph_am_message* message, ph_am_landing* landing);
   static ph_status on_news(void* server, const ph_am_message* message, ph_am_landing* landing);
   // A message that was handled here is over; its sender is told if it did not end well.
   void end(Circle& circle, ph_rank source, Fault fault) noexcept;
 
-  // One wave: the sums over all members. False: a member is lost.
+  // One wave over all members, from the circle's `wave` to its `sums`. False: a member is lost.
+  bool reduce(Circle& circle, MPI_Op op) noexcept;
   bool sum_up(Circle& circle) noexcept;
   bool await_own(Circle& circle) noexcept;
   // Whether the members are there, one after the other, each millisecond.

@@ -29,8 +29,12 @@ Fault check(const MPIX_Am_landing& named, const Layout* layout, std::uint64_t by
       (layout == nullptr) != (named.layout == MPIX_AM_LAYOUT_NULL))
     return Fault::bad_landing;
   if (static_cast<std::uint64_t>(named.count) < needed) return Fault::too_small;
-  return layout == nullptr && named.buffer == nullptr && bytes != 0 ? Fault::bad_landing
-                                                                    : Fault::none;
+  // With MPI_BOTTOM a layout's offsets are addresses; others name no memory without a buffer.
+  constexpr std::uintptr_t kNoMemory = 4096;
+  const std::byte* const first = place_at(named.buffer, layout == nullptr ? 0 : layout->first);
+  const bool is_null =
+      named.buffer == nullptr && reinterpret_cast<std::uintptr_t>(first) < kNoMemory;
+  return is_null && bytes != 0 ? Fault::bad_landing : Fault::none;
 }
 
 // What a completion handler is told of that.

@@ -181,12 +181,14 @@ Outcome register_handler(Job& job, const Wanted& wanted, MPIX_Am* handle) noexce
 Outcome free_handler(AmServer& server, MPIX_Am* handle) noexcept {
   int id = 0;
   const Kept circle = server.find(*handle, id);
+  if (circle == nullptr) return {MPI_ERR_ARG, "a handle of a handler that is freed already"};
+  if (InFunction::is_here()) return kInFunction;
   const Outcome ended = server.quiesce(*circle);
-  if (!circle->is_broken) {
-    const Outcome outcome = Members(server.job(), circle->comm).agree(id, {});
-    if (!outcome.is_good()) return outcome;
-  }
+  Outcome outcome;
+  if (!circle->is_broken && !server.agree(*circle, id, outcome)) circle->is_broken = true;
+  if (!outcome.is_good()) return outcome;
   remove(server, *circle, id);
+  server.await_handlers(*circle);
   server.drop(*handle);
   *handle = MPIX_AM_NULL;
   let_go(*circle);

@@ -68,6 +68,7 @@ ph_status AmServer::send_lent(ph_rank to, ph_am_args& args,
 ph_status AmServer::await(ph_request& request) noexcept {
   for (;;) {
     const ph_status status = ph_wait_request(lane_, &request, nullptr, kLookUs);
+    if (is_refusal(status)) has_refused_.set(true);
     if (status != PH_TIMEOUT && status != PH_AGAIN) return is_loss(status) ? status : PH_OK;
     job_.serve();
   }
