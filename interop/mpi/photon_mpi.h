@@ -256,10 +256,10 @@ typedef int MPIX_Am_hhandler(void* user, const MPIX_Am_message* message, MPIX_Am
  * Errors:    on all members: MPI_ERR_ARG (numbers that differ, are negative or in use; a null
  *            pointer at this member), MPI_ERR_OP (such an error at another member), MPI_ERR_OTHER
  *            (members that are not of MPI_COMM_WORLD; a lane or a thread is not to be had).
- *            MPI_ERR_COMM: null, or with two groups. By the error handler of `comm`, as in all calls
- *            below but those of layouts, which have that of MPI_COMM_WORLD. A member that dies
- *            during the call holds the others up, as it does in MPI_Comm_dup(), of which the first
- *            registration of a communicator makes use.
+ *            MPI_ERR_COMM: null, or with two groups. By the error handler of `comm`, as in all
+ *            calls below but those of layouts, which have that of MPI_COMM_WORLD. A member that
+ *            dies during the call holds the others up, as it does in MPI_Comm_dup(), of which the
+ *            first registration of a communicator makes use.
  * MPIX_Am_free(): quiesces as below, also of other handlers of `comm`; then the number is free, and
  *            *am is MPIX_AM_NULL, also where the end of a message is an error. Collective.
  */

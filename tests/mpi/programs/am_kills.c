@@ -69,11 +69,29 @@ static int kill_or_die(void* user, const MPIX_Am_message* message, MPIX_Am_landi
   return MPI_SUCCESS;
 }
 
+/* What starts the ranks may end those that are left when one ends, so both survivors end together.
+ */
+static int pids[kMostRanks];
+static volatile sig_atomic_t other_is_through;
+static void note(int signal_number) {
+  (void)signal_number;
+  other_is_through = 1;
+}
+static __attribute__((noreturn)) void leave_together(void) {
+  fflush(NULL);
+  kill(pids[2 - my_rank], SIGUSR2);
+  while (!other_is_through) nap();
+  _exit(0);
+}
+
 static void send_and_die(int pid) {
   const struct asked asked = {pid};
   memory = must_have(malloc(kBytes));
   memset(memory, my_rank + 1, kBytes);
   am = join(kill_or_die, NULL, 1, MPI_COMM_WORLD);
+  signal(SIGUSR2, note);
+  const int own = (int)getpid();
+  MPI_Allgather(&own, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   meet();
   if (my_rank == 1) {
@@ -91,8 +109,7 @@ static void send_and_die(int pid) {
   check_true("it is freed", am == MPIX_AM_NULL);
   printf("survivor %d\n", my_rank);
   if (my_rank == 0) printf("ok %s\n", case_name);
-  fflush(NULL);
-  _exit(0);
+  leave_together();
 }
 static void run_between(void) { send_and_die((int)getpid()); }
 static void run_during(void) { send_and_die(0); }
