@@ -14,7 +14,7 @@ constexpr Outcome kNoJob{MPI_ERR_OTHER,
                          "active messages need MPIX_Init(), or a preloaded library, at all ranks"};
 constexpr Outcome kNoHandle{MPI_ERR_ARG, "no handler of active messages has that handle"};
 
-// What the arguments of a message are, or what is wrong with them.
+// This reads the arguments of a message, and says what is wrong with them.
 Outcome look_at(const Circle& circle, const void* immediate, int immediate_bytes, int dest) {
   if (immediate_bytes < 0 || immediate_bytes > MPIX_AM_IMMEDIATE_BYTES)
     return {MPI_ERR_COUNT, "immediate data of less than 0 or more than 4064 bytes"};

@@ -50,7 +50,7 @@ namespace {
 constexpr Outcome kNotOurs{MPI_ERR_WIN,
                            "a window that is MPI's own, which has no operations of the program"};
 
-// Whoever comes out knows that all others have done the same.
+// The operation is entered at all members, or at none: each member knows so when it returns.
 Outcome enter(Members& members, Window& window, MPI_Op op, int id) noexcept {
   const UserFunction function = window.job().functions().find(op);
   Outcome mine;
@@ -70,7 +70,7 @@ Outcome enter(Members& members, Window& window, MPI_Op op, int id) noexcept {
   return end;
 }
 
-// What was issued before is done before.
+// The operations that this rank has issued are done before the window forgets theirs.
 Outcome leave(Members& members, Window& window, MPI_Op op, int id) noexcept {
   const UserOp* const known = id < 0 ? nullptr : window.ops().find(static_cast<std::uint32_t>(id));
   // Of one that has been freed there is the number alone.

@@ -1,17 +1,12 @@
 #include "interop/mpi/message/am_server.hpp"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include "interop/mpi/message/head.hpp"
 #include "interop/mpi/message/registering.hpp"
+#include "interop/mpi/window/own_thread.hpp"
 
 namespace photon::mpi {
 
@@ -19,14 +14,6 @@ namespace {
 
 constexpr std::uint32_t kLane = 2;
 constexpr std::int64_t kLookUs = 1000;  // while payloads are lent
-
-std::uint64_t setting_of(ph_context* context, const char* name) noexcept {
-  ph_setting setting{};
-  setting.size = sizeof setting;
-  for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
-    if (std::strcmp(setting.name, name) == 0) return std::strtoull(setting.value, nullptr, 10);
-  return 0;
-}
 
 }  // namespace
 
@@ -58,21 +45,8 @@ bool AmServer::begin(ph_error& why) {
     ph_last_error(job_.context(), &why);
     return false;
   }
-  // Signals are for the program's threads, but those of what this one does itself.
-  sigset_t all;
-  sigset_t own;
-  ::sigfillset(&all);
-  for (const int own_fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
-    ::sigdelset(&all, own_fault);
-  ::pthread_sigmask(SIG_SETMASK, &all, &own);
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-    why.status = PH_ERR_SYSTEM;
-    std::strncpy(why.text, "no thread can be started", sizeof why.text - 1);
-  }
-  ::pthread_sigmask(SIG_SETMASK, &own, nullptr);
-  return thread_.joinable();
+  return start_thread(
+      thread_, [this] { run(); }, why);
 }
 
 AmServer::~AmServer() {

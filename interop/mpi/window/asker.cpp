@@ -1,11 +1,11 @@
 #include "interop/mpi/window/asker.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "interop/mpi/window/job.hpp"
+#include "interop/mpi/window/own_thread.hpp"
 
 namespace photon::mpi {
 
@@ -16,14 +16,6 @@ constexpr std::int64_t kLookUs = 1000;  // while whoever may have died is waited
 constexpr std::chrono::microseconds kSpin{30};
 constexpr std::chrono::microseconds kSpinCrowded{3};
 constexpr std::chrono::microseconds kNap{200};
-
-std::uint64_t setting_of(ph_context* context, const char* name) noexcept {
-  ph_setting setting{};
-  setting.size = sizeof setting;
-  for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
-    if (std::strcmp(setting.name, name) == 0) return std::strtoull(setting.value, nullptr, 10);
-  return 0;
-}
 
 }  // namespace
 

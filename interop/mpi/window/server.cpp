@@ -1,17 +1,14 @@
 #include "interop/mpi/window/server.hpp"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include "interop/mpi/window/job.hpp"
+#include "interop/mpi/window/own_thread.hpp"
 #include "interop/mpi/window/window.hpp"
 
 namespace photon::mpi {
@@ -36,21 +33,8 @@ bool Server::begin(ph_error& why) {
     ph_last_error(job_.context(), &why);
     return false;
   }
-  // Signals are for the program's threads, but those of what this one does itself.
-  sigset_t all;
-  sigset_t own;
-  ::sigfillset(&all);
-  for (const int own_fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
-    ::sigdelset(&all, own_fault);
-  ::pthread_sigmask(SIG_SETMASK, &all, &own);
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-    why.status = PH_ERR_SYSTEM;
-    std::strncpy(why.text, "no thread can be started", sizeof why.text - 1);
-  }
-  ::pthread_sigmask(SIG_SETMASK, &own, nullptr);
-  return thread_.joinable();
+  return start_thread(
+      thread_, [this] { run(); }, why);
 }
 
 Server::~Server() {
