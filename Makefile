@@ -9,12 +9,16 @@ WITHOUT_TESTS = $(if $(wildcard $(BUILD)/build.ninja),,-DPHOTON_BUILD_TESTS=OFF)
 WITHOUT_EXAMPLES = $(if $(wildcard $(BUILD)/build.ninja),,-DPHOTON_BUILD_EXAMPLES=OFF)
 WITH_STATIC = $(STATIC:%=-DPHOTON_BUILD_STATIC=%)
 
-.PHONY: help demo test bench soak check install clean
+PAPER =
+# `make papers` makes pages, which are committed where INTO=docs/papers.
+PAPERS = $(PAPER:%=--paper %) $(QUICK:%=--quick) $(INTO:%=--into %) $(FRESH:%=--fresh)
+
+.PHONY: help demo test bench papers soak check install clean
 
 help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 
-demo: ## Build, run four ranks of heat2d, a first measurement, a simulated network
+demo: ## Build, show each of the five systems at work, and a simulated network
 	scripts/install-deps build demo
 	cmake --preset release $(WITHOUT_TESTS) -DPHOTON_BUILD_EXAMPLES=ON
 	cmake --build $(BUILD) --target programs -j $(JOBS)
@@ -32,6 +36,14 @@ bench: ## Every question photon-perf answers, as tables
 	cmake --preset release $(WITHOUT_TESTS) $(WITHOUT_EXAMPLES)
 	cmake --build $(BUILD) --target programs -j $(JOBS)
 	scripts/bench $(BUILD)
+
+papers: ## The experiments of the five papers: two hours, QUICK=1 five minutes; PAPER=pwc,nbc,...
+	scripts/install-deps build demo
+	scripts/install-deps test || echo "make papers: rows of an MPI that is missing say so"
+	scripts/install-deps plot || echo "make papers: no pictures are drawn"
+	cmake --preset release $(WITHOUT_TESTS) -DPHOTON_BUILD_EXAMPLES=ON
+	cmake --build $(BUILD) --target programs papers -j $(JOBS)
+	bench/papers/run $(BUILD) $(PAPERS)
 
 soak: ## What takes too long for the tests, also those of the sanitizers: some three hours
 	scripts/install-deps build demo test check

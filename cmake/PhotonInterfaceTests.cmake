@@ -51,6 +51,13 @@ function(photon_paper_tests)
   if(TARGET photon_converse_tests)
     add_dependencies(photon_converse_tests paper_zero_copy)
   endif()
+  set(papers ${CMAKE_CURRENT_SOURCE_DIR}/papers)
+  add_test(NAME papers_framework COMMAND Python3::Interpreter -B ${papers}/framework_test.py)
+  set_tests_properties(papers_framework PROPERTIES TIMEOUT 60 LABELS "papers;tree")
+  add_test(NAME papers COMMAND Python3::Interpreter -B ${papers}/run_test.py ${CMAKE_BINARY_DIR})
+  set_tests_properties(papers PROPERTIES TIMEOUT 600 LABELS papers RUN_SERIAL ON)
+  add_test(NAME demo COMMAND ${PROJECT_SOURCE_DIR}/scripts/demo ${CMAKE_BINARY_DIR})
+  set_tests_properties(demo PROPERTIES TIMEOUT 120 LABELS papers RESOURCE_LOCK spinning)
 endfunction()
 
 # A runtime on the backend of interop/reconverse, by the names of C++ and by those of C; and what

@@ -162,6 +162,20 @@ function(photon_paper_programs)
   endforeach()
 endfunction()
 
+# What `make papers` runs beside the programs: those of bench/papers, and the libraries of interop/
+# for each MPI that is here.
+function(photon_papers_target)
+  add_custom_target(papers DEPENDS programs)
+  get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY BUILDSYSTEM_TARGETS)
+  list(FILTER targets INCLUDE REGEX "^paper_")
+  foreach(flavour IN LISTS PHOTON_MPI_FLAVOURS)
+    list(APPEND targets photon_pmpi-${flavour})
+  endforeach()
+  if(targets AND NOT PHOTON_SANITIZE)
+    add_dependencies(papers ${targets})
+  endif()
+endfunction()
+
 macro(photon_add_programs)
   add_custom_target(programs DEPENDS photon)  # what `make demo` and `make install` need: no tests
   photon_add_folder(tools)

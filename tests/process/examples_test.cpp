@@ -131,6 +131,18 @@ TEST(Counter, adds_all_and_answers_each_in_order) {
     }
 }
 
+// What comes behind its time is refused, and touches nothing.
+TEST(LateWriter, is_kept_out_of_a_buffer_that_was_taken_back) {
+  for (const int ranks_count : {3, 5})
+    for (const char* transport : {"shm", "tcp"}) {
+      const CommandResult result = run_command("PHOTON_TRANSPORT=" + std::string(transport) + " " +
+                                               example(ranks_count, "late_writer 2>&1"));
+      EXPECT_EQ(result.exit_status, 0) << result.output;
+      EXPECT_TRUE(says(result.output, "was refused, and no byte changed")) << result.output;
+    }
+  EXPECT_NE(run_command(example(2, "late_writer 2>&1")).exit_status, 0);
+}
+
 // What is said of each tree, but for how fast it was found.
 std::string trees_in(const std::string& output) {
   std::string trees;

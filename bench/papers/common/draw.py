@@ -1,5 +1,5 @@
-"""Draws figures from rows: a panel of lines (or bars) for each, coloured by series. Needs matplotlib
-(scripts/install-deps plot)."""
+"""Draws figures from rows: a panel of lines (or bars) for each, coloured by series. It needs
+matplotlib (scripts/install-deps plot)."""
 import importlib.util
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#404040", "#882255",

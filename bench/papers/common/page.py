@@ -65,7 +65,8 @@ def about(experiment, rows, steps):
     seconds = sum(each["seconds"] for each in steps)
     if rows.rows:
         dates = sorted({each["date"] for each in steps})
-        yield f"{len(rows.rows)} figures in {seconds:.0f} s, {' and '.join(dates[:1] + dates[1:][-1:])}."
+        when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+        yield f"{len(rows.rows)} figures in {seconds:.0f} s, {when}."
         yield ""
     for note in rows.notes:
         yield f"- {note}"
@@ -79,8 +80,8 @@ def heading_of(machine, mode, load):
 
 
 def made_part(paper, kept, run):
-    """`kept`: {experiment name: ([what the store has], Rows)}; `run`: machine, mode, load, folder of
-    the pictures."""
+    """`kept`: {experiment name: ([what the store has], Rows)}; `run`: machine, mode, load, and the
+    folder of the pictures."""
     found = {name: rows for name, (_, rows) in kept.items()}
     heading = heading_of(run["machine"], run["mode"], run["load"])
     versions = ", ".join(f"{what} {version}" for what, version in run["machine"]["versions"])

@@ -88,9 +88,10 @@ bool has_cma(Station& station) {
 
 constexpr int kNoCma = 77;
 
-// Two processes; while a get of PE 0 is under way the kernel begins to refuse its copies. The engine
-// may know by then that the other way is the faster one for such gets, and not ask the kernel for
-// long. Of another size it knows nothing, and asks the kernel at the fourth at the latest.
+// Two processes; while a get of PE 0 is under way the kernel begins to refuse its copies. The
+// engine may know by then that the other way is the faster one for such gets, and not ask the
+// kernel for long. Of another size it knows nothing, and asks the kernel at the fourth at the
+// latest.
 int refuse_in_the_middle(const ph_bootstrap& bootstrap) {
   const ph_option option{"transport", "shm"};
   const ph_config photon{sizeof photon, &bootstrap, &option, 1};
