@@ -96,7 +96,7 @@ def made_part(paper, kept, run):
     for experiment in paper.experiments:
         steps, rows = kept.get(experiment.name, ([], plan.Rows([])))
         if not steps:
-            rows = plan.Rows([], ["Not measured in this run."])
+            rows = plan.Rows([], rows.notes or ["Not measured in this run."])
         yield from about(experiment, rows, steps)
         if not rows:
             continue
