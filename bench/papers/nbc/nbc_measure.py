@@ -45,13 +45,18 @@ def beside_mpi(bench, kinds, sizes, ranks, iterations):
                                   *more, ranks=ranks)]
 
 
+def board_of_ranks(bench):
+    """An empty file, in memory if there is such a folder, for ranks to meet in."""
+    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else bench.folder
+    return tempfile.NamedTemporaryFile(dir=shared)
+
+
 def classic(bench, way, size, ranks, iterations, slices=0):
     """The line of JSON that nbc_classic prints."""
     program = "bench/papers/nbc_classic"
     if not os.access(os.path.join(bench.build, program), os.X_OK):
         raise machine.Failed(f"{program} has not been built: the target paper_nbc_classic")
-    shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else bench.folder
-    with tempfile.NamedTemporaryFile(dir=shared) as board:
+    with board_of_ranks(bench) as board:
         said = bench.photonrun(ranks, program, board.name, way, size, iterations, slices)
     return json.loads(said)
 
@@ -60,10 +65,11 @@ def over_ranks(ranks):
     """Figures 4 to 6: one number and 512 KiB."""
     def measure(bench):
         is_crowded = ranks > len(bench.cores)
-        iterations = bench.pick(20, 20, 40) if is_crowded else bench.pick(50, 200, 0)
+        iterations = bench.pick(10, 10, 40) if is_crowded else bench.pick(50, 100, 0)
         found = beside_mpi(bench, ("allreduce", "bcast"), (SMALL, LARGE), ranks, iterations)
         rows = [{"panel": f"{kind} {'small' if size == SMALL else 'large'}", "series": series,
-                 "x": ranks, "value": us, "bytes": size, "state": state}
+                 "x": ranks, "value": us, "bytes": size, "state": state,
+                 "shares_cores": is_crowded}
                 for kind, size, series, us, state in found]
         for way, series in CLASSIC.items():
             for panel, size in (("small", SMALL_CLASSIC), ("large", LARGE)):
@@ -71,10 +77,11 @@ def over_ranks(ranks):
                     bench.note(f"{series}: not measured with {text_of(size)} and more than "
                                f"{PWC_MOST_RANKS_LARGE} ranks, where one operation takes a second")
                     continue
-                count = 5 if panel == "large" and is_crowded else bench.pick(20, 100, 400)
+                count = (bench.pick(2, 3, 5) if panel == "large" and is_crowded
+                         else bench.pick(20, 100, 400))
                 us = classic(bench, way, size, ranks, count)["p50_ns"] / 1000
                 rows.append({"panel": f"allreduce {panel}", "series": series, "x": ranks,
-                             "value": us, "bytes": size})
+                             "value": us, "bytes": size, "shares_cores": is_crowded})
         return rows
     return measure
 
@@ -83,7 +90,7 @@ def over_sizes(kind, ranks, sizes):
     """Figure 7."""
     def measure(bench):
         crowded = ranks > len(bench.cores)
-        iterations = bench.pick(5, 10, 10) if crowded else bench.pick(20, 100, 0)
+        iterations = bench.pick(5, 5, 10) if crowded else bench.pick(10, 30, 0)
         return [{"panel": f"{kind}, {ranks} ranks", "series": series, "x": size, "value": us,
                  "ranks": ranks, "state": state}
                 for _, size, series, us, state in beside_mpi(bench, (kind,), sizes, ranks,
@@ -99,7 +106,7 @@ def overlap_row(panel, series, size, alone_ns, visible_ns):
 
 def overlap_ours(sizes):
     def measure(bench):
-        count = bench.pick(20, 200, 1000)
+        count = bench.pick(20, 200, 400)
         rows = [overlap_row("untouched", "Photon", row["size_bytes"], row["limit"],
                             row["latency_ns"]["p50"])
                 for row in bench.perf("coll-overlap", "--kind", "allreduce", "--memory", "malloc",
@@ -115,13 +122,14 @@ def overlap_ours(sizes):
 
 def overlap_mpi(sizes):
     def measure(bench):
-        rows, count = [], bench.pick(20, 200, 1000)
+        rows, count = [], bench.pick(20, 200, 400)
         for mpi in bench.mpis():
             name = machine.FLAVOURS[mpi.flavour]
             bench.compile_for(mpi, "nbc_overlap", [os.path.join(HERE, "nbc_overlap.c")])
             ways = [("untouched", name, "plain", 0, count), ("looks", name, "plain", SLICES, count)]
             if mpi.flavour == "mpich":  # whose threads have no core of their own
-                ways.append(("untouched", name + ", its thread", "async", 0, bench.pick(5, 20, 100)))
+                ways.append(("untouched", name + ", its thread", "async", 0,
+                             bench.pick(5, 20, 100)))
             for panel, series, model, slices, some in ways:
                 for size in sizes:
                     found = bench.mpi_json(mpi, "nbc_overlap", 2, size, some, slices, model=model)
@@ -148,7 +156,7 @@ def prepared(bench):
 def bare(bench):
     """An allreduce beside that of two bare processes: what is above it is the library's."""
     rows = []
-    more = ["--iterations", "200"] if bench.mode == "tiny" else []
+    more = ["--iterations", "20"] if bench.mode == "tiny" else []
     for row in bench.perf("coll", "--kind", "allreduce", "--call", "begin", "--buffers", "fresh",
                           "--memory", "malloc", "--sizes", sizes_text((SMALL, LARGE)), *more):
         state = row["machine"]["state"]

@@ -6,7 +6,6 @@ The paper names NBC_Test and message matching. What stands for them: *testing*, 
 whether something has come and waits for it, and *matching*, all that finds the operation to which
 belongs what has come.
 """
-import os
 import re
 import shutil
 import tempfile
@@ -24,18 +23,22 @@ GROUPS = (
     ("testing", ("ph_wait", "ph_test", "ph_probe", "ph_progress", "photon_probe_completion",
                  "Engine::wait", "Engine::progress", "Engine::receive", "Engine::work_due",
                  "Engine::quick_turn", "Engine::take_", "Engine::test", "Engine::probe",
-                 "Engine::look", "Services::turn", "Services::run", "ReplyBackoff",
-                 "Collectives::look", "Collectives::turn", "Collectives::run", "Runner::advance",
-                 "Lines::", "Collectives::step", "Collectives::progress", "Providing::",
-                 "PwcProvider::advance", "PwcProvider::progress", "PwcProvider::pump", "poll",
-                 "clock_gettime", "sched_yield")),
+                 "Engine::look", "Engine::check_query", "Engine::serve_asked", "probe_",
+                 "Peer::idle", "process_busy", "Services::turn", "Services::run", "ReplyBackoff",
+                 "Collectives::look", "Collectives::turn", "Collectives::run", "Collectives::ran",
+                 "Collectives::collect", "Runner::advance", "read_by", "block_of", "Lines::use",
+                 "Lines::settle", "Lines::has_read", "Lines::tell", "Collectives::step",
+                 "Collectives::progress", "Providing::", "PwcProvider::advance",
+                 "PwcProvider::progress", "PwcProvider::pump", "poll", "clock_gettime")),
     ("beginning", ("make_plan", "schedule::", "Choices", "Collectives::begin", "Runner::begin",
                    "Runner::make", "plan_for", "ph_coll_", "contact", "new_request", "RequestPool",
-                   "photon_collective", "prepare", "place_all", "PwcProvider::", "Runner::send")),
+                   "photon_collective", "prepare", "place_all", "may_begin", "PwcProvider::")),
+    ("sending", ("Runner::send", "Engine::send", "Engine::put", "push_out", "Post::", "notify",
+                 "check_target")),
     ("ending", ("Runner::free", "Runner::settle", "::complete", "::release", "::promise",
                 "hand_over", "maybe_free", "::ended", "wake_rank", "wants_looks",
                 "Collectives::end")),
-    ("copying and folding", ("fold", "memmove", "memcpy", "memset")),
+    ("moving data", ("fold", "memmove", "memcpy", "memset")),
 )
 WAYS = {"shared lines": "on", "messages": "off"}  # series: the setting coll_lines
 PAPERS_WAY = "the paper's way"
@@ -48,7 +51,8 @@ def is_ours(symbol, dso):
 
 
 def group_of(symbol):
-    return next((group for group, words in GROUPS if any(word in symbol for word in words)), "other")
+    return next((group for group, words in GROUPS if any(word in symbol for word in words)),
+                "other")
 
 
 def shares_of(report):
@@ -69,8 +73,7 @@ def why_no_perf(bench):
     if shutil.which("perf") is None:
         return "perf: not installed (Debian has it in linux-perf)"
     try:
-        bench.run(["perf", "record", "-e", "cpu-clock", "-o", os.path.join(bench.folder, "trial"),
-                   "true"], 60)
+        bench.run(["perf", "stat", "-e", "cpu-clock", "true"], 60)
     except machine.Failed as why:
         return f"perf cannot record here: {why}"
     return None
@@ -78,8 +81,8 @@ def why_no_perf(bench):
 
 def sampled(bench, command, **added):
     with tempfile.NamedTemporaryFile(suffix=".perf", dir=bench.folder) as out:
-        bench.run(["perf", "record", "-e", "cpu-clock", "-F", HERTZ, "-o", out.name, "--", *command],
-                  **added)
+        bench.run(["perf", "record", "-e", "cpu-clock", "-F", HERTZ, "-o", out.name, "--",
+                   *command], **added)
         return bench.run(["perf", "report", "-i", out.name, "--stdio", "-F", "overhead,dso,symbol",
                           "-t", "\t"])
 
@@ -91,7 +94,7 @@ def command_of(bench, series, board):
                         str(nbc_measure.SMALL_CLASSIC), bench.pick("4000", "20000", "60000")]
     return start + [f"{bench.bin}/photon-perf", "coll", "--sizes", str(nbc_measure.SMALL), "--call",
                     "begin", "--buffers", "same", "--no-limit", "--iterations",
-                    bench.pick("100000", "1000000", "8000000")]
+                    bench.pick("10000", "100000", "1000000")]
 
 
 def profile(bench):
@@ -101,7 +104,7 @@ def profile(bench):
         return []
     rows = []
     for series in (*WAYS, PAPERS_WAY):
-        with tempfile.NamedTemporaryFile(dir=bench.folder) as board:
+        with nbc_measure.board_of_ranks(bench) as board:
             report = sampled(bench, command_of(bench, series, board.name),
                              PHOTON_COLL_LINES=WAYS.get(series, "on"))
         rows += [{"panel": "profile", "series": series, "x": group, "value": percent}

@@ -7,7 +7,7 @@ import plan
 from nbc_measure import LARGE, SMALL
 
 K, M = 1 << 10, 1 << 20
-RANKS = {"tiny": (2,), "quick": (2, 4, 8), "whole": (2, 4, 6, 8, 10, 12, 14)}
+RANKS = {"tiny": (2,), "quick": (2, 4, 6), "whole": (2, 4, 6, 8, 10, 12, 14)}
 MANY = {"tiny": None, "quick": 4, "whole": 14}  # as many as the paper has hosts
 SIZES = {"tiny": (8, 512 * K), "quick": (8, 4 * K, 64 * K, 512 * K, 8 * M),
          "whole": (8, 32, 128, 512, 2 * K, 8 * K, 32 * K, 128 * K, 512 * K, 2 * M, 8 * M)}
@@ -21,33 +21,33 @@ def step(name, measure, seconds, cores=1):
 
 def rank_steps(mode):
     return [step(f"{ranks} ranks", nbc_measure.over_ranks(ranks),
-                 (4, 2 + 2.5 * ranks, 6 + 5 * ranks), 2 if ranks == 2 else 1)
+                 (3, 2 + 2 * ranks, 6 + 5 * ranks), 2 if ranks == 2 else 1)
             for ranks in RANKS[mode]]
 
 
 def size_steps(mode):
     sizes, many = SIZES[mode], MANY[mode]
-    steps = [step(f"{kind}, 2 ranks", nbc_measure.over_sizes(kind, 2, sizes), (2, 5, 30), 2)
+    steps = [step(f"{kind}, 2 ranks", nbc_measure.over_sizes(kind, 2, sizes), (1, 10, 60), 2)
              for kind in ("allreduce", "bcast") if mode == "whole" or kind == "allreduce"]
     if many:
         steps.append(step(f"allreduce, {many} ranks",
-                          nbc_measure.over_sizes("allreduce", many, sizes), (0, 10, 120)))
+                          nbc_measure.over_sizes("allreduce", many, sizes), (0, 8, 120)))
     return steps
 
 
 def overlap_steps(mode):
     sizes = OVERLAP_SIZES[mode]
-    return [step("Photon", nbc_measure.overlap_ours(sizes), (1, 1, 15), 2),
-            step("MPI", nbc_measure.overlap_mpi(sizes), (3, 5, 40), 2)]
+    return [step("Photon", nbc_measure.overlap_ours(sizes), (0.5, 1, 10), 2),
+            step("MPI", nbc_measure.overlap_mpi(sizes), (3, 6, 30), 2)]
 
 
 def prepared_steps(_):
-    return [step("calls", nbc_measure.prepared, (0.5, 4, 6), 2)]
+    return [step("calls", nbc_measure.prepared, (1, 1.5, 2), 2)]
 
 
 def matching_steps(_):
-    return [step("bare", nbc_measure.bare, (0.5, 3, 8), 2),
-            step("profile", nbc_profile.profile, (2, 5, 20), 2)]
+    return [step("bare", nbc_measure.bare, (0.5, 3, 4), 2),
+            step("profile", nbc_profile.profile, (4, 6, 20), 2)]
 
 
 EXPERIMENTS = (
@@ -70,7 +70,7 @@ EXPERIMENTS = (
     plan.Experiment(
         "matching", "Where the time of a small allreduce goes: beside two bare processes, and by a "
         "profile of the library's functions.",
-        "perf record -e cpu-clock photonrun -n 2 photon-perf coll --sizes 8 --call begin --no-limit",
+        "perf record -e cpu-clock photonrun -n 2 photon-perf coll --sizes 8 --call begin",
         matching_steps, {"bare": "us", "profile": "% of the library's time"}))
 
 FIGURES = (
