@@ -14,7 +14,7 @@ CLASSIC = {"nbc": "Photon, classic calls", "pwc": "Photon, the paper's way"}
 SMALL, LARGE = 8, 512 << 10
 SMALL_CLASSIC = 4  # of which the sums of photon-perf, of doubles, are not
 SLICES = 10  # of a computation with looks in between
-PWC_MOST_RANKS_LARGE = 8  # beyond them an operation of 512 KiB takes a second and more
+PWC_MOST_RANKS_LARGE = 8  # beyond them 512 KiB in slots of 4 KiB take very long
 
 
 def text_of(size):
@@ -74,8 +74,8 @@ def over_ranks(ranks):
         for way, series in CLASSIC.items():
             for panel, size in (("small", SMALL_CLASSIC), ("large", LARGE)):
                 if (way, panel) == ("pwc", "large") and ranks > PWC_MOST_RANKS_LARGE:
-                    bench.note(f"{series}: not measured with {text_of(size)} and more than "
-                               f"{PWC_MOST_RANKS_LARGE} ranks, where one operation takes a second")
+                    bench.note(f"{series}: left out with {text_of(size)} and more than "
+                               f"{PWC_MOST_RANKS_LARGE} ranks, where it would take too long")
                     continue
                 count = (bench.pick(2, 3, 5) if panel == "large" and is_crowded
                          else bench.pick(20, 100, 400))
