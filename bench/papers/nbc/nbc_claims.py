@@ -37,10 +37,12 @@ def words_of(ratios):
             f"(with {x})")
 
 
-def why_of(rows, panel, ratios):
-    """Where the greatest ratio is one of ranks that share cores, that may be the reason."""
+def why_of(rows, panel, ratios, limit):
+    """If it would hold for ranks that have a core each, that is the reason."""
     crowded = {row["x"] for row in rows.where(panel=panel).rows if row["shares_cores"]}
-    return "ranks share cores there" if max(ratios, key=ratios.get) in crowded else ""
+    others = [ratio for x, ratio in ratios.items() if x not in crowded]
+    return ("where ranks share cores; not where each has its own" if others
+            and max(others) <= limit else "")
 
 
 def judge_slowdown(panel, series="Photon"):
@@ -52,7 +54,7 @@ def judge_slowdown(panel, series="Photon"):
             return plan.better(ours)
         if worst <= SLOWDOWN[1] * COMPARABLE:
             return plan.confirmed(ours)
-        return plan.not_confirmed(ours, why_of(rows, panel, ratios))
+        return plan.not_confirmed(ours, why_of(rows, panel, ratios, SLOWDOWN[1] * COMPARABLE))
     return judge
 
 
@@ -65,7 +67,8 @@ def judge_large(series="Photon"):
             return plan.better(ours)
         if average <= LARGE_SLOWDOWN * COMPARABLE:
             return plan.confirmed(ours)
-        return plan.not_confirmed(ours, why_of(rows, "allreduce large", ratios))
+        return plan.not_confirmed(ours, why_of(rows, "allreduce large", ratios,
+                                               LARGE_SLOWDOWN * COMPARABLE))
     return judge
 
 
