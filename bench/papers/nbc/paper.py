@@ -11,7 +11,7 @@ RANKS = {"tiny": (2,), "quick": (2, 4, 6), "whole": (2, 4, 6, 8, 10, 12, 14)}
 MANY = {"tiny": None, "quick": 4, "whole": 14}  # as many as the paper has hosts
 SIZES = {"tiny": (8, 512 * K), "quick": (8, 4 * K, 64 * K, 512 * K, 8 * M),
          "whole": (8, 32, 128, 512, 2 * K, 8 * K, 32 * K, 128 * K, 512 * K, 2 * M, 8 * M)}
-OVERLAP_SIZES = {"tiny": (8, 512 * K), "quick": (8, 64 * K, 512 * K),
+OVERLAP_SIZES = {"tiny": (512 * K,), "quick": (8, 64 * K, 512 * K),
                  "whole": (8, 512, 4 * K, 64 * K, 512 * K, 4 * M)}
 
 
@@ -38,7 +38,7 @@ def size_steps(mode):
 def overlap_steps(mode):
     sizes = OVERLAP_SIZES[mode]
     return [step("Photon", nbc_measure.overlap_ours(sizes), (0.5, 1, 10), 2),
-            step("MPI", nbc_measure.overlap_mpi(sizes), (3, 6, 30), 2)]
+            step("MPI", nbc_measure.overlap_mpi(sizes), (1.5, 6, 30), 2)]
 
 
 def prepared_steps(_):
@@ -47,7 +47,7 @@ def prepared_steps(_):
 
 def matching_steps(_):
     return [step("bare", nbc_measure.bare, (0.5, 3, 4), 2),
-            step("profile", nbc_profile.profile, (4, 6, 20), 2)]
+            step("profile", nbc_profile.profile, (2.5, 6, 20), 2)]
 
 
 EXPERIMENTS = (
