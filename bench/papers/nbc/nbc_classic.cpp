@@ -12,8 +12,8 @@
 //   with SLICES      alone_ns: p50 of the operation alone; visible_ns: p50 of what it adds to a
 //                    computation of that length, which is cut into so many slices, with a probe
 //                    after each; of the rank that hides the least
-#include <compat/photon.h>
 #include <fcntl.h>
+#include <photon.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
