@@ -144,8 +144,8 @@ function(photon_program_bench target)
   endif()
 endfunction()
 
-# bench/papers/*: an experiment of a paper as a program of the paper's interface, linked like a
-# user's. A script `run` beside it starts it; it is no part of what is installed.
+# bench/papers/*: an experiment of a paper as a program of the paper's interface or of photon.h,
+# linked like a user's. A script `run` or paper.py beside it starts it; it is no part of what is installed.
 function(photon_paper_programs)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/papers/*/*.cpp)
   foreach(source IN LISTS sources)
@@ -155,7 +155,7 @@ function(photon_paper_programs)
     set_target_properties(${target} PROPERTIES CXX_STANDARD 17 OUTPUT_NAME ${name}
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/papers)
     target_compile_options(${target} PRIVATE -Wall -Wextra)
-    target_link_libraries(${target} PRIVATE photon_converse Threads::Threads)
+    target_link_libraries(${target} PRIVATE photon_converse photon Threads::Threads)
     if(PHOTON_SANITIZE)
       target_link_libraries(${target} PRIVATE photon_flags)
     endif()
