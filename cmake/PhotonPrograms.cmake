@@ -145,7 +145,8 @@ function(photon_program_bench target)
 endfunction()
 
 # bench/papers/*: an experiment of a paper as a program of the paper's interface or of photon.h,
-# linked like a user's. A script `run` or paper.py beside it starts it; it is no part of what is installed.
+# linked like a user's. A script `run` or paper.py beside it starts it; it is no part of what is
+# installed.
 function(photon_paper_programs)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/papers/*/*.cpp)
   foreach(source IN LISTS sources)

@@ -1,8 +1,8 @@
 """GASNet-EX where it is installed: compiles and runs gasnet_moves.c. Else a note says that it is
 not.
 
-A conduit is a pkg-config package of GASNet's: smp for shared memory, and udp for tcp, as there is no
-other conduit of sockets alone."""
+A conduit is a pkg-config package of GASNet's: smp for shared memory, and udp for tcp, as there is
+no other conduit of sockets alone."""
 import json
 import os
 import shutil

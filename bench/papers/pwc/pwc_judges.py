@@ -337,11 +337,14 @@ def spread_of(rows, panel, low, high):
     return found
 
 
-def stays(panel, low, high, factor):
+def stays(panel, low, high, factor, is_needed=True):
+    """`is_needed`: rows of `high` itself are."""
     def judge(rows):
+        ranks = rows.where(panel=panel).all("x")
+        if is_needed and high not in ranks:
+            raise plan.Missing(f"no rows of {high}")
         found = spread_of(rows, panel, low, high)
         worst = max(found, key=found.get)
-        ranks = rows.where(panel=panel).all("x")
         text = (f"within {found[worst]:.2f} x from {min(x for x in ranks if x >= low)} to "
                 f"{max(x for x in ranks if x <= high)}; the worst: {worst}")
         return plan.confirmed(text) if found[worst] <= factor else plan.not_confirmed(text)
@@ -352,6 +355,8 @@ def varies(rows):
     """Runs of threads that have no cores of their own differ."""
     found = [row["mean"] / row["value"] for row in rows.where(panel="latency shm").rows]
     off = max(max(ratio, 1 / ratio) for ratio in found)
+    if off == 1:
+        raise plan.Missing("there was one run")
     text = f"the mean of runs is up to {off:.2f} x their median"
     return plan.confirmed(text) if off > 1.05 else plan.better(text)
 

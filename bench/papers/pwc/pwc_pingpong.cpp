@@ -16,6 +16,7 @@ class Table {
  public:
   Table(const pwc::Job& job, std::uint32_t id_bytes, std::uint64_t size_bytes)
       : job_(&job), id_bytes_(id_bytes), size_(size_bytes), from_(job, size_), to_(job, size_) {
+    pwc::fill(id_, sizeof id_, 0);
     if (is_am()) {
       job.check(ph_am_register(job.context(), kHandler, arrived, this), "registering");
       job.meet();
@@ -50,8 +51,11 @@ class Table {
  private:
   bool is_am() const { return id_bytes_ == 0; }
 
-  void name(unsigned char* id, std::uint64_t i) const {
-    for (std::uint32_t byte = 0; byte < id_bytes_; ++byte) id[byte] = pwc::pattern(i, byte);
+  // The id of the operation number i, until the next call: little may be spent on it.
+  const unsigned char* id_of(std::uint64_t i) {
+    id_[0] = static_cast<unsigned char>(i);
+    id_[id_bytes_ - 1] = static_cast<unsigned char>(i >> (id_bytes_ > 1 ? 8 : 0));
+    return id_;
   }
 
   void send(std::uint64_t i) {
@@ -67,14 +71,12 @@ class Table {
       job_->check(ph_am_send(job_->context(), peer, &args), "sending");
       return;
     }
-    unsigned char id[PH_MAX_ID_BYTES];
-    name(id, i);
     ph_put_args args{};
     args.size = sizeof args;
     args.source = from_.data();
     args.size_bytes = size_;
     args.target = to_.at(peer, 0);
-    args.local = args.remote = {id, id_bytes_};
+    args.local = args.remote = {id_of(i), id_bytes_};
     job_->check(ph_put(job_->context(), peer, &args), "putting");
   }
 
@@ -87,10 +89,8 @@ class Table {
     job_->check(found.status, "an operation");
     std::uint64_t& counted = found.kind == PH_LOCAL ? locals_ : remotes_;
     if (!is_am()) {
-      unsigned char id[PH_MAX_ID_BYTES];
-      name(id, counted);
       const void* const bytes = found.long_id != nullptr ? found.long_id : &found.id;
-      if (found.id_size_bytes != id_bytes_ || std::memcmp(id, bytes, id_bytes_) != 0)
+      if (found.id_size_bytes != id_bytes_ || std::memcmp(id_of(counted), bytes, id_bytes_) != 0)
         pwc::fail("an id of %u bytes is wrong", id_bytes_);
     }
     ++counted;
@@ -114,7 +114,8 @@ class Table {
   std::uint64_t size_;
   pwc::Memory from_, to_;
   std::uint64_t remotes_ = 0, locals_ = 0;
-  unsigned char ids_[PH_MAX_ID_BYTES] = {};
+  unsigned char id_[PH_MAX_ID_BYTES];
+  unsigned char ids_[PH_MAX_ID_BYTES] = {};  // where a probe puts long ones
 };
 
 void measure(const pwc::Job& job, char** arguments) {
