@@ -12,7 +12,7 @@ AM = "Photon, active messages"
 NETWORKS = ("tcp", "shm")  # of figure 3 and of figure 4
 LINE_BYTES = 64
 K, M = 1 << 10, 1 << 20
-SIZES = {"tiny": (8, 256, 64 * K), "quick": (8, 128, 256, 4 * K, 64 * K, M),
+SIZES = {"tiny": (8, 256, 64 * K), "quick": (8, 128, 256, 2 * K, 4 * K, 32 * K, 64 * K, M),
          "whole": (1, 8, 64, 128, 256, 512, K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K, 64 * K,
                    256 * K, M)}
 # What MPIs need so that a network is used although both ranks are on one host.
@@ -142,7 +142,7 @@ def moves_steps(mode):
 # Figure 5
 
 IDS = {"tiny": (2, 8, 64), "quick": (2, 8, 64, 256), "whole": (2, 4, 8, 16, 32, 64, 256, 1024)}
-TRIP_SIZES = {"tiny": (8, 1024), "quick": (8, 256, K, 4 * K, 64 * K),
+TRIP_SIZES = {"tiny": (8, 1024), "quick": (8, 256, 512, K, 4 * K, 64 * K),
               "whole": (8, 16, 32, 64, 128, 256, 512, K, 2 * K, 4 * K, 8 * K, 16 * K, 32 * K,
                         64 * K, 256 * K, M)}
 DEFAULT_ID_BYTES = 8

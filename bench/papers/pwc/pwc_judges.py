@@ -52,6 +52,12 @@ def has(rows, panel, series):
     return bool(rows.where(panel=panel, series=series))
 
 
+def has_gasnet(rows, panel):
+    if not rows.where(panel=panel):
+        raise plan.Missing(f"no rows of {panel}")
+    return has(rows, panel, GASNET)
+
+
 def beside_mpi(rows, panel, low=0, high=float("inf")):
     ratio = some(cost_ratios(rows, panel, MPIS), low, high)
     return f"{ratio:.2f} x the cost of the better MPI"
@@ -60,7 +66,7 @@ def beside_mpi(rows, panel, low=0, high=float("inf")):
 def against_gasnet(panel, judge, low=0, high=float("inf")):
     """`judge` gets the rows and ratios of Photon's cost to GASNet's."""
     def judged(rows):
-        if has(rows, panel, GASNET):
+        if has_gasnet(rows, panel):
             return judge(rows, cost_ratios(rows, panel, GASNET))
         try:
             ours = beside_mpi(rows, panel, low, high)
@@ -126,7 +132,7 @@ def behind_by(low_us, high_us, panel):
 
 def gasnet_jumps(panel, before, after, factor=JUMP):
     def judge(rows):
-        if not has(rows, panel, GASNET):
+        if not has_gasnet(rows, panel):
             return plan.cannot("GASNet-EX is not installed")
         at = rows.where(panel=panel, series=GASNET)
         jump = at.value(x=after) / at.value(x=before)
@@ -268,7 +274,7 @@ TRIPS = "latency shm"
 
 def messages_of(rows):
     """GASNet's active messages, or else Photon's own, and words for them."""
-    if has(rows, TRIPS, GASNET):
+    if has_gasnet(rows, TRIPS):
         return GASNET, "GASNet's active messages"
     return AM, "Photon's own active messages (GASNet-EX is not installed)"
 
@@ -279,6 +285,15 @@ def beats_messages(rows):
                              {"panel": TRIPS, "series": series}), 0, 256)
     text = f"{ratio:.2f} x the time of {words}"
     return plan.confirmed(text) if ratio < 1 else plan.not_confirmed(text)
+
+
+def as_good_as_others(rows):
+    """Puts with ids of 8 bytes, of all sizes, beside the active messages of another library."""
+    if has_gasnet(rows, TRIPS):
+        ratios = rows.ratios({"panel": TRIPS, "series": series_of_id(8)},
+                             {"panel": TRIPS, "series": GASNET})
+        return comparable()(rows, ratios)
+    return plan.cannot("GASNet-EX is not installed", beats_messages(rows).ours)
 
 
 def two_bytes_cost_more(rows):

@@ -43,7 +43,7 @@ def random_steps(mode):
 
 NODES = {  # a dragonfly's hosts of a router : routers of a group : links to each group : groups
     16: "1:2:1:8", 72: "2:4:1:9", 512: "4:8:2:16", 2048: "8:8:1:32", 10240: "8:16:1:80"}
-SIMULATED = {"tiny": (16, 72), "quick": (16, 72, 512, 2048), "whole": tuple(NODES)}
+SIMULATED = {"tiny": (16, 72), "quick": tuple(NODES), "whole": tuple(NODES)}
 SIMULATED_SIZES = {"tiny": (8,), "quick": (8, 8 * K),
                    "whole": (8, K, 8 * K, 64 * K, 256 * K)}
 MOST_BYTES = 10240 * 64 * K  # of all nodes' gets, one each
@@ -100,7 +100,7 @@ def simulated(nodes):
 
 def simulated_steps(mode):
     seconds = {16: 0.2, 72: 0.4, 512: 4, 2048: 18, 10240: 55}
-    quick = {16: 0.1, 72: 0.1, 512: 0.5, 2048: 2, 10240: 20}
+    quick = {16: 0.1, 72: 0.1, 512: 0.5, 2048: 2, 10240: 11}
     return [plan.Step(f"nodes-{nodes}", simulated(nodes),
                       {"tiny": 0.1, "quick": quick[nodes], "whole": seconds[nodes]})
             for nodes in SIMULATED[mode]]
