@@ -4,6 +4,7 @@ import plan
 import pwc_experiments as measured
 import pwc_judges as judges
 import pwc_scaling as scaling
+import pwc_scaling_judges as growth
 
 K = 1 << 10
 ROOT = "photonrun -n 2 --bind build/release/bench/papers/"
@@ -159,29 +160,29 @@ FIGURE5 = (
 FIGURE6 = (
     plan.Claim("IV-D, figure 6", "latency of gets is consistent as nodes become more",
                "2,048 nodes, 49,152 cores", "simulated-gets",
-               judges.stays("latency", 16, 2048, judges.FLAT)),
+               growth.stays("latency", 16, 2048, growth.FLAT)),
     plan.Claim("IV-D, figure 6", "the same, by processes: processor time of a get over shm",
                "2,048 nodes", "random-gets",
-               judges.stays("processor shm", 2, 64, judges.MUCH, False)),
+               growth.stays("processor shm", 2, 64, growth.FLAT_PROCESSOR, False)),
     plan.Claim("IV-D, figure 6", "the same, by processes: processor time of a get over tcp",
                "2,048 nodes", "random-gets",
-               judges.stays("processor tcp", 2, 64, judges.MUCH, False)),
+               growth.stays("processor tcp", 2, 64, growth.FLAT_PROCESSOR, False)),
     plan.Claim("IV-D", "figures vary since threads are not pinned", "-", "random-gets",
-               judges.varies),
+               growth.varies),
     plan.Claim("IV-D", "it is expected to scale further", "10,000 nodes", "simulated-gets",
-               judges.stays("latency", 2048, 10240, judges.FLAT)),
+               growth.stays("latency", 2048, 10240, growth.FLAT)),
     plan.Claim("IV-D", "number and size of ledger buffers are still to be dealt with at that scale",
-               "10,000 nodes", "memory", judges.memory_is_small))
+               "10,000 nodes", "memory", growth.memory_is_small))
 
 RUNTIME = (
     plan.Claim("V", "a probe's callback runs tasks with low overhead: round trips over shm", "-",
-               "parcels", judges.as_cheap_as_messages("round trip shm")),
+               "parcels", growth.as_cheap_as_messages("round trip shm")),
     plan.Claim("V", "the same: parcels a second over shm", "-", "parcels",
-               judges.as_cheap_as_messages("rate shm")),
+               growth.as_cheap_as_messages("rate shm")),
     plan.Claim("V", "the same: round trips over tcp", "-", "parcels",
-               judges.as_cheap_as_messages("round trip tcp")),
+               growth.as_cheap_as_messages("round trip tcp")),
     plan.Claim("V", "the same: parcels a second over tcp", "-", "parcels",
-               judges.as_cheap_as_messages("rate tcp")),
+               growth.as_cheap_as_messages("rate tcp")),
     plan.Claim("V", "it has become the default network of HPX-5", "-", None,
                lambda: plan.cannot("HPX-5 is no program of this tree")),
     plan.Claim("abstract, VI", "latency is comparable with other one-sided libraries or better, on "

@@ -58,13 +58,13 @@ class Gets {
     std::memset(to_.data(), 0xff, size_);
     sums_ = 0;
     job_->meet();
-    const double begun_us = processor_us(), begin_us = pwc::now_us();
-    double end_us = begin_us;
+    double end_us = 0;
     std::thread locals([&] {
       take(PH_LOCAL, times);
       end_us = pwc::now_us();
     });
     std::thread remotes([&] { take(PH_REMOTE, askers * times); });
+    const double begun_us = processor_us(), begin_us = pwc::now_us();
     for (std::uint64_t i = 0; i < times; ++i) post(neighbour, i);
     locals.join();
     remotes.join();

@@ -16,7 +16,9 @@ def bytes_text(size_bytes):
 
 def random_gets(network, ranks):
     def measure(bench):
-        amounts = bench.pick((50, M, 1), (200, 4 * M, 3), (1000, 16 * M, 5))
+        whole = {"tcp": (1000, 16 * M, 5), "shm": (10000, 64 * M, 5)}[network]
+        quick = {"tcp": (200, 4 * M, 3), "shm": (2000, 16 * M, 3)}[network]
+        amounts = bench.pick((50, M, 1), quick, whole)
         rows = []
         for row in photon(bench, ranks, "pwc_random", text_of(SIZES[bench.mode]), *amounts,
                           is_bound=False, PHOTON_TRANSPORT=network):
