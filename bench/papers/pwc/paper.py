@@ -28,7 +28,7 @@ EXPERIMENTS = (
         scaling.random_steps, {None: "us"}),
     plan.Experiment(
         "simulated-gets", "The same gets in a simulated dragonfly, a rank a node.",
-        "photon-netsim run --set motif.name=schedule --set motif.file=FILE",
+        "bench/papers/run --paper pwc --experiment simulated-gets",
         scaling.simulated_steps, {None: "us"}),
     plan.Experiment(
         "memory", "What peers cost a rank: all that it has never met, and each that it has.",
