@@ -62,6 +62,7 @@ def draw(figure, experiment, rows, heading, path):
     import matplotlib  # only who draws needs it
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    rows = [row for row in rows if not figure.series or row["series"] in figure.series]
     panels = figure.panels or {row["panel"]: row["panel"] for row in rows}
     panels = {panel: title for panel, title in panels.items()
               if any(row["panel"] == panel for row in rows)}

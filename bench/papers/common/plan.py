@@ -67,7 +67,8 @@ class Experiment:
 @dataclasses.dataclass(frozen=True)
 class Figure:
     """A picture of our own of the kind of `of`, a figure of the paper. `panels`: {panel: title} of
-    the experiment; an empty one stands for all there are. `drawing`: "lines", or "bars"."""
+    the experiment; an empty one stands for all there are. So does an empty `series`. `drawing`:
+    "lines", or "bars"."""
     name: str
     of: str
     caption: str
@@ -75,6 +76,7 @@ class Figure:
     axis: str
     panels: dict = dataclasses.field(default_factory=dict)
     drawing: str = "lines"
+    series: tuple = ()
     is_log: tuple = (True, True)  # x, y
 
 
