@@ -21,7 +21,6 @@ class Case:
     def __init__(self, label, ranks, arguments=(), models=None, **environment):
         self.label, self.ranks, self.arguments = label, ranks, list(arguments)
         self.models, self.environment = models, environment
-        self.scale = self.arguments[1] if self.arguments[:1] == ["--scale"] else None
 
 
 class Experiment:

@@ -15,7 +15,7 @@ SYNCS = ("fence", "exclusive", "shared")
 
 # About how long a step takes, in seconds: tiny, quick, whole.
 SECONDS = {"am-latency": (2, 8, 24), "am-overlap": (2, 12, 36), "am-interop": (3, 3, 70),
-           "am-stencil": (3, 3, 90), "am-bfs": (2, 3, 300), "am-memory": (1, 2, 4)}
+           "am-stencil": (3, 3, 90), "am-bfs": (2, 3, 150), "am-memory": (1, 2, 4)}
 TURNS = {"am-latency": 3, "am-overlap": 3, "am-interop": 2, "am-memory": 3}  # whole run; else 1
 NOT_TINY = ("am-latency", "am-overlap", "am-memory")  # of a quick run
 
@@ -25,8 +25,7 @@ def options_of(name, mode):
         return ["--tiny", "--models", "plain,ours"]
     if mode == "quick":
         return ["--turns", "1", "--models", "plain,ours"] + ([] if name in NOT_TINY else ["--tiny"])
-    scales = ["--scales", "10,13,15"] if name == "am-bfs" else []
-    return ["--turns", str(TURNS.get(name, 1)), *scales]
+    return ["--turns", str(TURNS.get(name, 1))]
 
 
 def row_of(row):
