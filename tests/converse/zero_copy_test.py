@@ -74,7 +74,7 @@ class Tiny(unittest.TestCase):
             capture_output=True, text=True, check=False, timeout=100)
 
     def check_way(self, rows, name, lines):
-        at = next(at for at, line in enumerate(lines) if line.startswith(name + ': photonrun -n '))
+        at = next(at for at, line in enumerate(lines) if line.startswith(name + ': photonrun -'))
         self.assertEqual([row['size_bytes'] for row in rows], [64, 128, 256, 512, 1024])
         for row, line in zip((rows[0], rows[-1]), (lines[at + 2], lines[at + 6])):
             printed = ROW.fullmatch(line)

@@ -136,8 +136,8 @@ CLAIMS = (
           functools.partial(judge_large, ("process",))),
     Claim("4, figure 4", "within a host regular messages are faster where they are small", "-",
           EXPERIMENT, functools.partial(judge_small, HOST)),
-    Claim("4, figure 4", "within a host zero-copy is faster from some size on, and the more so, the "
-          "larger the message", "-", EXPERIMENT, functools.partial(judge_large, HOST)),
+    Claim("4, figure 4", "within a host zero-copy is faster from some size on, and the more so, "
+          "the larger the message", "-", EXPERIMENT, functools.partial(judge_large, HOST)),
     Claim("4, figure 5", "over a network regular messages are faster where they are small", "-",
           EXPERIMENT, functools.partial(judge_small, NETWORK)),
     Claim("4, figure 5", "over a network zero-copy is faster from some size on, and the more so, "
