@@ -166,7 +166,7 @@ endfunction()
 # What `make papers` runs beside the programs: those of bench/papers, and the libraries of interop/
 # for each MPI that is here.
 function(photon_papers_target)
-  add_custom_target(papers DEPENDS programs)
+  add_custom_target(papers)
   get_property(targets DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY BUILDSYSTEM_TARGETS)
   list(FILTER targets INCLUDE REGEX "^paper_")
   foreach(flavour IN LISTS PHOTON_MPI_FLAVOURS)
