@@ -47,7 +47,7 @@ function(photon_paper_tests)
   add_test(NAME converse_zero_copy COMMAND Python3::Interpreter -B
     ${CMAKE_CURRENT_SOURCE_DIR}/converse/zero_copy_test.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(converse_zero_copy PROPERTIES
-    TIMEOUT 120 LABELS converse RESOURCE_LOCK spinning)
+    TIMEOUT 300 LABELS converse RESOURCE_LOCK spinning)
   if(TARGET photon_converse_tests)
     add_dependencies(photon_converse_tests paper_zero_copy)
   endif()

@@ -45,6 +45,8 @@ class Judges(unittest.TestCase):
         self.assertEqual(verdict.word, plan.NOT_MEASURED)
         self.assertIn('x 512', verdict.why)
         self.assertIn('MPICH: not installed', verdict.why)
+        for failing in (lambda rows: max(()), lambda rows: 1 / 0, lambda rows: {}[8]):
+            self.assertEqual(page.judge(claim(failing), found).word, plan.NOT_MEASURED)
         verdict = page.judge(claim(lambda rows: plan.confirmed('yes')), {'times': plan.Rows([])})
         self.assertEqual(verdict.word, plan.NOT_MEASURED)
 
@@ -103,6 +105,9 @@ class Kept(unittest.TestCase):
         path = kept.path_of(self.paper, EXPERIMENT, self.step)
         os.truncate(path, 20)
         self.assertIsNone(kept.load(self.paper, EXPERIMENT, self.step))
+        for text in ('[]', '{"stamp": {}}'):
+            Path(path).write_text(text, encoding='utf-8')
+            self.assertIsNone(kept.load(self.paper, EXPERIMENT, self.step))
 
     def test_a_table_has_all_keys_of_all_rows(self):
         path = os.path.join(self.folder.name, 'rows.csv')

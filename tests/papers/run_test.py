@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 RUN = ROOT / 'bench/papers/run'
 BUILD = Path(sys.argv.pop(1)).resolve()
-NAMES = ('pwc', 'nbc', 'am', 'zero-copy')
+NAMES = ('pwc', 'nbc', 'am', 'zero-copy', 'rvma')
 MPI_COMPILERS = ('mpicc.mpich', 'mpicc.openmpi')
 
 

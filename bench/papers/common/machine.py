@@ -1,8 +1,11 @@
 """Runs programs for the experiments of papers, and says on which machine and with what."""
+import glob
+import hashlib
 import json
 import os
 import platform
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,11 +16,25 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path.append(os.path.join(ROOT, "bench/mpi_common"))
 import mpi_models  # noqa: E402: it lies in mpi_common
 
+GASNETS = ("gasnet-smp-seq", "gasnet-udp-seq")
+GRACE_S = 10  # to end after SIGTERM
 FLAVOURS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 
 
 class Failed(Exception):
     """A program gave no figure; the text says why."""
+
+
+def end_group(started):
+    """Of a program that was not waited for. It may put away first what it has made (namespaces)."""
+    if started.returncode is not None:  # reaped: the group is somebody else's by now
+        return
+    os.killpg(started.pid, signal.SIGTERM)
+    try:
+        started.communicate(timeout=GRACE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
 
 
 class Bench:
@@ -39,20 +56,21 @@ class Bench:
             self.notes.append(text)
 
     def run(self, arguments, limit_s=300, **added):
-        """What the program printed. `added`: to its environment. One that runs too long is killed
+        """What the program printed. `added`: to its environment. One that runs too long is ended
         with all of its group; one that fails raises Failed."""
         arguments = [str(each) for each in arguments]
-        started = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, start_new_session=True,
-                                   cwd=self.folder, env=dict(os.environ, **added))
+        try:
+            started = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                       cwd=self.folder, env=dict(os.environ, **added))
+        except OSError as why:
+            raise Failed(f"{arguments[0]}: {why.strerror}") from None
         try:
             out, err = started.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
             raise Failed(f"{' '.join(arguments)} ran longer than {limit_s} s") from None
         finally:
-            if started.returncode is None:  # not reaped: the group is its own
-                os.killpg(started.pid, signal.SIGKILL)
-                started.wait()
+            end_group(started)
             started.stdout.close()
             started.stderr.close()
         if started.returncode != 0:
@@ -116,11 +134,29 @@ def versions(build_dir):
         mpi = mpi_models.Mpi(flavour, os.path.join(build_dir, "lib"))
         said = "not installed" if mpi.missing else mpi.version().split()[-1]
         found.append([name, said])
+    has_gasnet = any(subprocess.run(["pkg-config", "--exists", each], check=False).returncode == 0
+                     for each in GASNETS) if shutil.which("pkg-config") else False
+    found.append(["GASNet-EX", "installed" if has_gasnet else "not installed"])
+    found.append(["perf", "installed" if shutil.which("perf") else "not installed"])
     return found
+
+
+def code_of(build_dir):
+    """What tells one build from another, and one state of the experiments: a digest."""
+    digest = hashlib.sha256()
+    libraries = sorted(glob.glob(os.path.join(build_dir, "lib", "*.so")))
+    scripts = sorted(glob.glob(os.path.join(ROOT, "bench/papers/*/*.py")))
+    programs = sorted(glob.glob(os.path.join(build_dir, "bench/papers/*"))) + [
+        os.path.join(build_dir, "bin", name) for name in ("photon-perf", "photon-netsim")]
+    for path in libraries + scripts + programs:
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                digest.update(file.read())
+    return digest.hexdigest()[:16]
 
 
 def describe(build_dir):
     """The machine and what is measured on it; two runs of the same description may be joined."""
     return {"processor": processor(), "cores": len(os.sched_getaffinity(0)),
             "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-            "versions": versions(build_dir)}
+            "versions": versions(build_dir), "code": code_of(build_dir)}

@@ -21,7 +21,10 @@ def judge(claim, found):
     try:
         return claim.judge(rows)
     except plan.Missing as why:
-        return plan.Verdict(plan.NOT_MEASURED, "-", "; ".join([str(why), *rows.notes]))
+        text = str(why)
+    except (ArithmeticError, LookupError, ValueError) as why:  # no rows, or those of a short run
+        text = f"the rows do not suffice ({type(why).__name__}: {why})"
+    return plan.Verdict(plan.NOT_MEASURED, "-", "; ".join([text, *rows.notes]))
 
 
 def cell(text):

@@ -28,6 +28,8 @@ class Store:
                 found = json.load(kept)
             except ValueError:  # half a file
                 return None
+        if not isinstance(found, dict) or not {"rows", "notes", "seconds", "date"} <= set(found):
+            return None
         return found if found.get("stamp") == self.stamp else None
 
     def save(self, paper, experiment, step, rows, notes, seconds):
@@ -37,11 +39,6 @@ class Store:
             json.dump({"stamp": self.stamp, "rows": rows, "notes": notes, "seconds": seconds,
                        "date": time.strftime("%Y-%m-%d")}, out, indent=1)
         os.replace(path + ".new", path)
-
-    def forget(self, paper, experiment, step):
-        path = self.path_of(paper, experiment, step)
-        if os.path.exists(path):
-            os.remove(path)
 
 
 def write_csv(path, rows):

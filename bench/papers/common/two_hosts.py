@@ -17,6 +17,8 @@ def ip(*words):
     try:
         made = subprocess.run(["ip", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=LIMIT_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise NoHosts(f"ip {' '.join(words)} takes longer than {LIMIT_S} s") from None
     except OSError as why:
         raise NoHosts(f"ip(8): {why.strerror}") from None
     if made.returncode != 0:
@@ -33,8 +35,8 @@ class TwoHosts:
     def __enter__(self):
         try:
             for name in self.names.values():
+                self.made.append(name)  # before: a signal may come between
                 ip("netns", "add", name)
-                self.made.append(name)
             ip("-n", self.names["a"], "link", "add", "v0", "type", "veth", "peer", "name", "v0",
                "netns", self.names["b"])
             for side, name in self.names.items():
@@ -48,12 +50,15 @@ class TwoHosts:
         except (NoHosts, subprocess.SubprocessError) as why:
             self.__exit__()
             raise NoHosts(str(why)) from None
+        except BaseException:  # a signal
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
         while self.made:
             subprocess.run(["ip", "netns", "delete", self.made.pop()], timeout=LIMIT_S,
-                           check=False)
+                           check=False, stderr=subprocess.DEVNULL)  # it may be none
 
     def photonrun(self, path):
         """How a job with a rank at each host is started."""
