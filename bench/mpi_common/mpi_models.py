@@ -5,7 +5,9 @@
     ours    libphoton_pmpi-<flavour>.so before the program (LD_PRELOAD), where it has been built
 
 Ranks are bound to cores of their own, but with a thread of MPICH's, which would share the core of
-its rank; where ranks outnumber the cores they are not bound, and are told to yield.
+its rank; where ranks outnumber the cores they are not bound, and are told to yield. Between two
+hosts, which are namespaces of this machine, each launcher would bind them to the same core: there
+they are not bound either.
 """
 import json
 import os
@@ -16,6 +18,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+TWO_HOSTS = os.path.join(ROOT, "bench/papers/common/two_hosts")
+ADDRESSES = ("10.77.0.1", "10.77.0.2")
+CABLE = "v0"
 NEAR_NS, SWITCH_NS, STEADY = 130, 900, 1.2
 MODELS = ("plain", "async", "ours")
 FLAVOURS = ("mpich", "openmpi")
@@ -93,6 +98,7 @@ class Mpi:
         self.compiler, self.launcher = names
         self.missing = [name for name in names if shutil.which(name) is None]
         self.library = os.path.join(lib_dir, f"libphoton_pmpi-{flavour}.so")
+        self.is_spread = False  # rank 0 is on the first of two hosts, all others on the second
         self.programs = {}
 
     def build(self, folder, program, sources):
@@ -118,13 +124,29 @@ class Mpi:
         added = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         if is_crowded:
             added.update(OMPI_MCA_mpi_yield_when_idle="1", MPIR_CVAR_POLLS_BEFORE_YIELD="1")
+        if self.is_spread:  # both hosts are of one kernel, of which UCX takes shared memory
+            added["UCX_TLS"] = "self,tcp"
         if model == "async":
             added["MPICH_ASYNC_PROGRESS"] = "1"
         return dict(os.environ, **added)
 
+    def spread(self, ranks):
+        """What tells the launcher of the hosts."""
+        hosts = ",".join(ADDRESSES[:1] + ADDRESSES[1:] * (ranks - 1))
+        if self.flavour == "mpich":
+            return ["-launcher", "ssh", "-launcher-exec", f"{TWO_HOSTS}_at", "-hosts",
+                    hosts]
+        line = ["--mca", "plm_rsh_agent", f"{TWO_HOSTS}_at", "--map-by", "seq", "--host", hosts]
+        for part in ("oob", "btl"):
+            line += ["--mca", f"{part}_tcp_if_include", CABLE]
+        return line + ["--mca", "pml", "ob1", "--mca", "btl", "self,vader,tcp", "--mca", "osc",
+                       "^ucx"]  # Open MPI 4.1 takes UCX for windows, and fails to make any
+
     def command(self, model, ranks, cores):
-        is_bound = ranks <= len(cores) and model != "async"
-        line = ["taskset", "-c", ",".join(map(str, cores)), self.launcher]
+        is_bound = ranks <= len(cores) and model != "async" and not self.is_spread
+        line = [TWO_HOSTS] if self.is_spread else []
+        line += ["taskset", "-c", ",".join(map(str, cores)), self.launcher]
+        line += self.spread(ranks) if self.is_spread else []
         if self.flavour == "mpich":
             line += ["-bind-to", "core" if is_bound else "none"]
         else:

@@ -132,10 +132,6 @@ class Definitions(unittest.TestCase):
                 self.assertIn(each.experiment, known | {None}, each.says)
             self.assertTrue((ROOT / 'docs/papers' / f'{name}.md').exists())
 
-    def test_names_of_experiments_are_of_one_paper(self):
-        names = [each.name for name in papers.NAMES for each in papers.load(name).experiments]
-        self.assertEqual(len(names), len(set(names)))
-
     def test_steps_have_names_of_their_own_and_an_estimate_for_each_mode(self):
         for name in papers.NAMES:
             for experiment in papers.load(name).experiments:

@@ -12,6 +12,7 @@ import mpi_models
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MET, MISSED, REPORTED = "met", "MISSED", "reported"
+TINY, QUICK, FULL = "tiny", "quick", "full"
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -24,7 +25,8 @@ class Case:
 
 
 class Experiment:
-    """`cases` and `bars` are functions: of whether it is tiny, and of the rows."""
+    """`cases` and `bars` are functions: of the effort (TINY, QUICK, FULL) and whether ranks are
+    spread over two hosts, and of the rows. Without cases for two hosts it says so: []."""
 
     def __init__(self, name, cases, bars, **more):
         self.name, self.cases, self.bars = name, cases, bars
@@ -40,6 +42,10 @@ class Experiment:
 
 def tiny(is_tiny):
     return ["--tiny"] if is_tiny else []
+
+
+def on_hosts(label, is_spread):
+    return f"two hosts, {label}" if is_spread else label
 
 
 def ratio(rows, one, other, **where):
@@ -66,9 +72,11 @@ def of_ours(rows):
         yield mpi, [row for row in rows if row["mpi"] == mpi and row["model"] == "ours"]
 
 
-def latency_cases(is_tiny):
-    return [Case(sync, 2, ["--sync", sync] + tiny(is_tiny))
-            for sync in (("exclusive",) if is_tiny else ("fence", "exclusive", "shared"))]
+def latency_cases(effort, is_spread):
+    only_one = effort != FULL or is_spread
+    return [Case(on_hosts(sync, is_spread), 2,
+                 ["--sync", sync] + tiny(effort == TINY or (effort == QUICK and is_spread)))
+            for sync in (("fence",) if only_one else ("fence", "exclusive", "shared"))]
 
 
 def latency_bars(rows):
@@ -82,16 +90,20 @@ def latency_bars(rows):
                            ratio(mine, "am", "accumulate", case=case, panel="count", x=last), most)
 
 
-def overlap_cases(is_tiny):
-    return [Case("2 ranks", 2, tiny(is_tiny))]
+def overlap_cases(effort, is_spread):
+    is_tiny = effort == TINY or (effort == QUICK and is_spread)
+    return [Case(on_hosts("2 ranks", is_spread), 2, tiny(is_tiny))]
 
 
 def no_bars(_):
     return ()
 
 
-def interop_cases(is_tiny):
-    return [Case("2 ranks", 2, tiny(is_tiny)), Case("3 ranks", 3, tiny(is_tiny))]
+def interop_cases(effort, is_spread):
+    # Three ranks on two cores and over tcp take minutes, for figures of the scheduler.
+    is_tiny = effort != FULL or (is_spread and CORES < 3)
+    third = Case(on_hosts("3 ranks", is_spread), 3, tiny(is_tiny))
+    return [third] if is_spread else [Case("2 ranks", 2, tiny(effort == TINY)), third]
 
 
 def interop_bars(rows):
@@ -104,10 +116,13 @@ def interop_bars(rows):
                            ratio(mine, "am+ptp", "am", panel="third", x=x), 1.1, CORES >= 4)
 
 
-def stencil_cases(is_tiny):
-    squares = (4,) if is_tiny else (4, 9)
-    return [Case("fence", ranks, ["--side", str(side)] + tiny(is_tiny))
-            for side in ((8,) if is_tiny else (32, 256)) for ranks in squares]
+def stencil_cases(effort, is_spread):
+    if is_spread:
+        return []
+    squares = (4, 9) if effort == FULL else (4,)
+    sides = {TINY: (8,), QUICK: (32,), FULL: (32, 256)}[effort]
+    return [Case("fence", ranks, ["--side", str(side)] + tiny(effort != FULL))
+            for side in sides for ranks in squares]
 
 
 def stencil_bars(rows):
@@ -117,9 +132,14 @@ def stencil_bars(rows):
                            ratio(mine, "am", "put", panel=panel, x=x), 1.15)
 
 
-def bfs_cases(is_tiny):
-    if is_tiny:
+def bfs_cases(effort, is_spread):
+    if is_spread:
+        return []
+    if effort == TINY:
         return [Case("2 ranks", 2, ["--scale", "8", "--roots", "1"])]
+    if effort == QUICK:
+        return [Case("2 ranks", 2, ["--scale", str(scale), "--limit-s", "1"])
+                for scale in (10, 13)]
     return [Case(f"{ranks} ranks", ranks, ["--scale", str(scale)])
             for ranks in (2, 4) for scale in range(10, 16)]
 
@@ -132,9 +152,11 @@ def bfs_bars(rows):
                                ratio(mine, way, "default", case=case, panel="us", x=x), 1)
 
 
-def memory_cases(is_tiny):
+def memory_cases(effort, is_spread):
+    if is_spread:
+        return []
     # Memory of malloc that the kernel does not copy is reached as that of another host.
-    return [Case("as if on two hosts", 2, tiny(is_tiny), ["ours"], PHOTON_SHM_CMA="off")]
+    return [Case("as if on two hosts", 2, tiny(effort == TINY), ["ours"], PHOTON_SHM_CMA="off")]
 
 
 def memory_bars(rows):

@@ -1,115 +1,153 @@
 """The experiments of "Towards Asynchronous and MPI-Interoperable Active Messages" (Zhao and others,
-2013). They are measured by the script `run` beside this file, which has the programs, the models
-and the bars; here its rows become figures and verdicts of a page."""
-import functools
-import json
-import os
-import sys
-
-import am_judges as judges
+2013): active messages inside MPI, by accumulates with operations of the program."""
+import am_claims as judge
+import am_steps
 import plan
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
-SYNCS = ("fence", "exclusive", "shared")
-
-# About how long a step takes, in seconds: tiny, quick, whole.
-SECONDS = {"am-latency": (2, 8, 24), "am-overlap": (2, 12, 36), "am-interop": (3, 3, 70),
-           "am-stencil": (3, 3, 90), "am-bfs": (2, 3, 150), "am-memory": (1, 2, 4)}
-TURNS = {"am-latency": 3, "am-overlap": 3, "am-interop": 2, "am-memory": 3}  # whole run; else 1
-NOT_TINY = ("am-latency", "am-overlap", "am-memory")  # of a quick run
+RUN = "bench/papers/am_mpi/run --experiment"
+MANY_HOSTS = "hundreds of processes on as many cores are needed; this machine has a few cores"
 
 
-def options_of(name, mode):
-    if mode == "tiny":
-        return ["--tiny", "--models", "plain,ours"]
-    if mode == "quick":
-        return ["--turns", "1", "--models", "plain,ours"] + ([] if name in NOT_TINY else ["--tiny"])
-    return ["--turns", str(TURNS.get(name, 1))]
-
-
-def row_of(row):
-    """As plan.py has them. `runs` is the figure of each turn, of which `value` is the best one."""
-    panel = ", ".join((NAMES.get(row["mpi"], row["mpi"]), row["case"], row["panel"]))
-    return {"panel": panel, "series": f"{row['series']}, {row['model']}", "x": row["x"],
-            "value": row["value"], "state": row["state"], "runs": row["runs"]}
-
-
-def measure(name, flavour, bench):
-    if flavour not in [mpi.flavour for mpi in bench.mpis()]:
-        return []
-    if bench.mode != "whole":
-        bench.note("The external thread (async) is part of whole runs alone.")
-    elif name == "am-stencil" and len(bench.cores) < 9:
-        bench.note("The external thread (async) is left out where ranks outnumber the cores.")
-    out = os.path.join(bench.folder, "out")
-    bench.run([sys.executable, "-B", os.path.join(HERE, "run"), bench.lib, "--experiment",
-               name.removeprefix("am-"), "--mpi", flavour, "--out", out, "--no-picture",
-               *options_of(name, bench.mode)], 3600)
-    with open(os.path.join(out, name.removeprefix("am-") + ".json"), encoding="utf-8") as found:
-        return [row_of(row) for row in json.load(found)["rows"]]
-
-
-def steps_of(name, mode):
-    seconds = dict(zip(plan.MODES, SECONDS[name]))
-    flavours = ("mpich",) if mode == "tiny" else NAMES
-    return [plan.Step(flavour, functools.partial(measure, name, flavour), seconds, cores=2)
-            for flavour in flavours]
-
-
-def experiment(name, title, units):
-    return plan.Experiment(name, title,
-                           f"bench/papers/am_mpi/run --experiment {name.removeprefix('am-')}",
-                           functools.partial(steps_of, name), units)
-
-
-def panels(cases, *names):
-    """{panel: title} of both MPIs; those that were not measured are left out of a figure."""
-    return {f"{mpi}, {case}, {name}": f"{mpi}, {case}" for name in names for mpi in NAMES.values()
-            for case in cases}
+def experiment(name, title, is_spread=False, units=None):
+    return plan.Experiment(
+        name + ("-network" if is_spread else ""), title,
+        f"{RUN} {name}" + (" --two-hosts" if is_spread else ""),
+        lambda mode: am_steps.steps_of(name, is_spread)(mode), units or {None: "us"})
 
 
 EXPERIMENTS = (
-    experiment("am-latency", "An epoch with one operation of 4 bytes to 1 MiB, or with many of 4 "
-               "bytes, whose target waits in MPI.", {None: "us"}),
-    experiment("am-overlap", "An epoch whose target computes for 20 ms meanwhile. Passive: the "
-               "time of the origin; active: what the target takes beyond the computation.",
-               {None: "ms"}),
-    experiment("am-interop", "One-sided and two-sided messages to the same target at a time.",
-               {f"{mpi}, 2 ranks, latency": "ns" for mpi in NAMES.values()} | {None: "us"}),
-    experiment("am-stencil", "A step of nine points in two dimensions, under fences.",
-               {None: "us"}),
-    experiment("am-bfs", "Breadth-first search through a Kronecker graph, in four ways.",
-               {f"{mpi}, {ranks} ranks, teps": "edges/s" for mpi in NAMES.values()
-                for ranks in (2, 4)} | {None: "us"}),
-    experiment("am-memory", "How far an active message of 64 MiB raises the heap of its target.",
-               {None: "KiB"}),
+    experiment("latency", "An epoch with one operation over its size, and with many of 4 bytes."),
+    experiment("latency", "The same between two hosts, over tcp.", is_spread=True),
+    experiment("overlap", "Epochs while their target computes for 20 ms (tiny: 2 ms).",
+               units={None: "ms"}),
+    experiment("overlap", "The same between two hosts, over tcp.", True, {None: "ms"}),
+    experiment("interop", "Epochs while a third rank sends messages to their target.",
+               units={None: "us", **{f"{mpi}, 2 ranks, latency": "ns"
+                                     for mpi in am_steps.NAMES.values()}}),
+    experiment("interop", "The same with the target on one host and both others on another one.",
+               is_spread=True),
+    experiment("stencil", "A step of a stencil of nine points, on a square of ranks."),
+    experiment("bfs", "Breadth-first search of a Kronecker graph in four ways.",
+               units={None: "us", **{f"{mpi}, {ranks} ranks, teps": "edges/s"
+                                     for mpi in am_steps.NAMES.values() for ranks in (2, 4)}}),
+    experiment("memory", "By how much the heap of the target of a large message rises.",
+               units={None: "KiB"}),
 )
 
-BY_HANDLER = tuple(f"{series}, {model}" for model in ("plain", "ours")
-                   for series in ("put", "accumulate", "am"))
-BY_MODEL = ("accumulate, plain", "accumulate, async", "accumulate, ours", "am, ours")
+
+def panels(*cases):
+    """{panel: title} for each MPI, of "case, quantity"."""
+    return {f"{mpi}, {case}": f"{mpi}, {case}" for case in cases
+            for mpi in am_steps.NAMES.values()}
+
+
+def with_network(name, of, caption, axis, cases):
+    """A figure of one host and one of two hosts; `cases`: of the experiment and of its network."""
+    which, on_one, on_two = cases
+    yield plan.Figure(name + "-memory", of, f"{caption} in shared memory.", which, axis,
+                      panels(*on_one))
+    yield plan.Figure(name + "-network", of, f"{caption} between two hosts, over tcp.",
+                      which + "-network", axis, panels(*on_two))
+
+
 FIGURES = (
-    plan.Figure("am-figure3", "figure 3", "What a handler costs: a put, an accumulate with an "
-                "operation of MPI and an active message, of one size.", "am-latency", "bytes",
-                panels(SYNCS, "size"), series=BY_HANDLER),
-    plan.Figure("am-figure4", "figure 4", "Latency of a single operation in the three models.",
-                "am-latency", "bytes", panels(SYNCS, "size"), series=BY_MODEL),
-    plan.Figure("am-figure5", "figure 5", "Latency of an epoch of many operations of 4 bytes.",
-                "am-latency", "operations", panels(SYNCS, "count"), series=BY_MODEL),
-    plan.Figure("am-figure6", "figure 6", "Time of an epoch whose target computes for 20 ms.",
-                "am-overlap", "operations",
-                {f"{mpi}, 2 ranks, {panel}": f"{mpi}, {panel}" for panel in ("passive", "active")
-                 for mpi in NAMES.values()}),
-    plan.Figure("am-figure7", "figure 7", "An epoch beside two-sided messages of a third rank "
-                "(+ptp), and without.", "am-interop", "operations", panels(("3 ranks",), "third")),
-    plan.Figure("am-figure8", "figure 8", "A step of the stencil over the number of ranks.",
-                "am-stencil", "ranks",
-                {f"{mpi}, fence, {size}": f"{mpi}, {size}" for size in
-                 ("8 x 8", "32 x 32", "256 x 256") for mpi in NAMES.values()}, drawing="bars"),
-    plan.Figure("am-figure9", "figure 9", "Traversed edges a second.", "am-bfs", "scale",
-                panels(("2 ranks", "4 ranks"), "teps"), drawing="bars"),
+    *with_network("figure3", "figures 3 and 4", "One operation over its size, in all models,",
+                  "bytes", ("latency", ("fence, size",), ("two hosts, fence, size",))),
+    *with_network("figure5", "figure 5", "Operations of 4 bytes over their number, in all models,",
+                  "operations", ("latency", ("fence, count",), ("two hosts, fence, count",))),
+    *with_network("figure6", "figure 6", "Epochs with operations on a target that computes,",
+                  "operations",
+                  ("overlap", ("2 ranks, passive", "2 ranks, active"),
+                   ("two hosts, 2 ranks, passive", "two hosts, 2 ranks, active"))),
+    *with_network("figure7", "figure 7", "Epochs beside two-sided messages (+ptp) and without,",
+                  "operations", ("interop", ("3 ranks, third",), ("two hosts, 3 ranks, third",))),
+    plan.Figure("figure8", "figure 8", "A step of the stencil over ranks.", "stencil", "ranks",
+                drawing="bars"),
+    plan.Figure("figure9", "figure 9", "Traversed edges a second over the scale of the graph.",
+                "bfs", "scale", panels("2 ranks, teps", "4 ranks, teps"), is_log=(False, True)),
+)
+
+
+def both(where, says, name, judge_of):
+    """A claim of the shared memory and of the network; `judge_of`: of the case of an epoch."""
+    yield plan.Claim(f"{where}, shared memory", says, "-", name, judge_of("fence"))
+    yield plan.Claim(f"{where}, network", says, "-", f"{name}-network",
+                     judge_of("two hosts, fence"))
+
+
+CLAIMS = (
+    plan.Claim("III-B", "working on a message chunk by chunk needs less memory at its receiver",
+               "-", "memory", judge.chunks_bound_memory),
+    *both("V-A, figure 3", "of one operation a put costs least", "latency", judge.put_is_least),
+    *both("V-A, figure 3", "and an active message costs most", "latency", judge.am_is_most),
+    plan.Claim("V-A", "other synchronisations (locks, PSCW) look alike", "-", "latency",
+               judge.locks_do_the_same),
+    *both("V-B, figure 4", "over sizes the own thread (INT) is about on par with none (NON)",
+          "latency", lambda case: judge.on_par(case, "size")),
+    *both("V-B, figure 4", "the external thread (EXT) is slower than both", "latency",
+          lambda case: judge.external_is_behind(case, "size")),
+    plan.Claim("V-B, figure 5, network", "over many operations INT is about on par with NON", "-",
+               "latency-network", judge.on_par("two hosts, fence", "count")),
+    *both("V-B, figure 5", "EXT falls behind as operations become more", "latency",
+          judge.external_falls_behind),
+    plan.Claim("V-B, figure 5, shared memory", "INT is faster than NON for many operations", "-",
+               "latency", judge.internal_wins_of_many("fence")),
+    plan.Claim("V-C, figure 6(a)", "passive target, network: with EXT operations overlap", "-",
+               "overlap-network", judge.overlaps("async", "accumulate", "MPICH")),
+    plan.Claim("V-C, figure 6(b)", "passive target, shared memory: with EXT operations overlap",
+               "-", "overlap", judge.overlaps("async", "accumulate", "MPICH")),
+    plan.Claim("V-C, figure 6(a)", "passive target, network: with INT active messages overlap",
+               "-", "overlap-network", judge.overlaps("ours", "am")),
+    plan.Claim("V-C, figure 6(b)", "passive target, shared memory: with INT they overlap too", "-",
+               "overlap", judge.overlaps("ours", "am")),
+    plan.Claim("V-C, figure 6(a)", "passive target, network: with NON nothing overlaps", "-",
+               "overlap-network", judge.plain_waits),
+    plan.Claim("V-C, figure 6(b)", "passive target, shared memory: with NON nothing overlaps", "-",
+               "overlap", judge.plain_waits),
+    plan.Claim("V-C, figure 6(a)", "network: INT is behind EXT, as its lock is a queue", "-",
+               "overlap-network", judge.internal_is_behind_external),
+    plan.Claim("V-C, figure 6(b)", "shared memory: INT is behind EXT, as its lock is a queue", "-",
+               "overlap", judge.internal_is_behind_external),
+    plan.Claim("V-C, shared memory", "active targets do not overlap in any model", "-", "overlap",
+               judge.active_waits),
+    plan.Claim("V-C, network", "active targets do not overlap in any model", "-",
+               "overlap-network", judge.active_waits),
+    plan.Claim("V-D, figure 7(a)", "network: two-sided messages slow down NON", "-",
+               "interop-network", judge.beside_messages("plain", "accumulate", True, "MPICH")),
+    plan.Claim("V-D, figure 7(a)", "network: two-sided messages slow down EXT", "-",
+               "interop-network", judge.beside_messages("async", "accumulate", True, "MPICH")),
+    plan.Claim("V-D, figure 7(a)", "network: two-sided messages do not slow down INT", "-",
+               "interop-network", judge.beside_messages("ours", "am", False)),
+    plan.Claim("V-D, figure 7(b)", "shared memory: they slow down NON", "-", "interop",
+               judge.beside_messages("plain", "accumulate", True, "MPICH")),
+    plan.Claim("V-D, figure 7(b)", "shared memory: they slow down INT", "-", "interop",
+               judge.beside_messages("ours", "am", True)),
+    plan.Claim("V-D, figure 7(b)", "shared memory: they slow down EXT, and that most", "-",
+               "interop", judge.external_is_slowed_most),
+    plan.Claim("V-E, figure 8", "a stencil is slower with INT than with NON", "-", "stencil",
+               judge.threads_cost_time),
+    plan.Claim("V-E, figure 8", "and slower still with EXT", "-", "stencil",
+               judge.external_costs_most),
+    plan.Claim("V-E, figure 8", "both hold on squares of 4 to 400 processes, 8 on a node", "2x2 to "
+               "20x20", None, judge.cannot(MANY_HOSTS)),
+    plan.Claim("V-F, figure 9(a)", "scale 15: datatypes (ddt) are faster than single accumulates "
+               "(default)", "128 to 512 processes", "bfs", judge.way_before("ddt", "default")),
+    plan.Claim("V-F, figure 9(a)", "scale 15: active messages are faster than single accumulates",
+               "128 to 512 processes", "bfs", judge.way_before("am", "default")),
+    plan.Claim("V-F, figure 9(a)", "scale 15: active messages are faster than datatypes",
+               "128 to 512 processes", "bfs", judge.way_before("am", "ddt")),
+    plan.Claim("V-F, figure 9(b)", "scale 20: the same order", "128 and 256 processes", None,
+               judge.cannot(MANY_HOSTS)),
+    plan.Claim("V-F, figure 9(b)", "scale 20: active messages fall behind both other ways",
+               "512 processes", None, judge.cannot(MANY_HOSTS)),
+    plan.Claim("V-F, figure 9", "at a fixed scale edges a second rise to a peak over processes and "
+               "fall behind it; that of scale 20 is at", "128 processes", None,
+               judge.cannot(MANY_HOSTS)),
+    plan.Claim("abstract", "active messages have a modest overhead", "-", "latency",
+               judge.modest_overhead),
+    plan.Claim("VII", "performance is competitive with that of an external thread", "-", "latency",
+               judge.competitive),
 )
 
 PAPER = plan.Paper("am", "Towards Asynchronous and MPI-Interoperable Active Messages", EXPERIMENTS,
-                   FIGURES, judges.CLAIMS)
+                   FIGURES, CLAIMS)

@@ -39,7 +39,8 @@ def draw_bars(axis, lines, names, figure):
     for i, (series, points) in enumerate(lines.items()):
         axis.bar([places.index(x) + i * width for x, _ in points], [value for _, value in points],
                  width, color=style_of(names, series)["color"], label=series)
-    names_of_places = [place if isinstance(place, str) else size_text(place) for place in places]
+    names_of_places = [place.replace(" ", "\n") if isinstance(place, str) else size_text(place)
+                       for place in places]
     axis.set_xticks([i + 0.4 - width / 2 for i in range(len(places))], names_of_places,
                     fontsize="x-small")
     if figure.is_log[1]:

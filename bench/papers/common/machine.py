@@ -25,6 +25,10 @@ class Failed(Exception):
     """A program gave no figure; the text says why."""
 
 
+class OutOfTime(Failed):
+    """A program ran too long and was ended."""
+
+
 def end_group(started):
     """Of a program that was not waited for. It may put away first what it has made (namespaces)."""
     if started.returncode is not None:  # reaped: the group is somebody else's by now
@@ -68,7 +72,7 @@ class Bench:
         try:
             out, err = started.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            raise Failed(f"{' '.join(arguments)} ran longer than {limit_s} s") from None
+            raise OutOfTime(f"{' '.join(arguments)} ran longer than {limit_s} s") from None
         finally:
             end_group(started)
             started.stdout.close()

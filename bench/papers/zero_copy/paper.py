@@ -1,93 +1,146 @@
 """The experiments of "Enabling support for zero copy semantics in an Asynchronous Task-based
-Programming Model" (Bhat, White and Kalé). The ping-pong is that of the script `run` beside this
-file, which starts it on each way; here its rows become figures and verdicts of a page."""
-import functools
-import json
+Programming Model" (Bhat, White and Kalé): arrays as messages and as zero-copy buffers."""
+import argparse
+import importlib.util
 import os
-import sys
+from importlib.machinery import SourceFileLoader
 
+import machine
 import plan
-import zero_copy_judges as judges
-from zero_copy_judges import REGULAR, WAYS, ZERO_COPY
+import zero_copy_claims as judge
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SMALLEST, LARGEST = 64, {"tiny": 4 << 10, "quick": 4 << 20, "whole": 64 << 20}
-EFFORT = {"tiny": ["--turns", "1", "--batches", "1", "--trips", "20"],
-          "quick": ["--turns", "1", "--batches", "3", "--trips", "300"], "whole": []}
-SECONDS = {"tiny": 1, "quick": 5, "whole": 100}
+KIB, MIB = 1 << 10, 1 << 20
+MOVED = 64 * MIB  # by photon-perf task-memory, to and fro
+LARGEST = {"tiny": 4 * KIB, "quick": 4 * MIB, "whole": 64 * MIB}
+TURNS = {"tiny": (1, 1), "quick": (1, 1), "whole": (2, 4)}  # and at most, where others run
+BATCHES = {"tiny": 1, "quick": 2, "whole": 5}
+TRIPS = {"tiny": 4, "quick": 200, "whole": 1000}
+SECONDS = {"tiny": 1, "quick": 5, "whole": 75}  # of a way
+MEMORY_SECONDS = {"tiny": 2, "quick": 3, "whole": 3}
 
 
-def sizes(mode):
-    size = SMALLEST
-    while size <= LARGEST[mode]:
-        yield size
-        size *= 2
+def load_run():
+    """The script `run` beside this file, as a module."""
+    loader = SourceFileLoader("zero_copy_run", os.path.join(HERE, "run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
-def measure_way(way, bench):
-    """By the script, which says of the namespaces why they cannot be made."""
-    bench.run([sys.executable, "-B", os.path.join(HERE, "run"), bench.bin, "--ways", way, "--from",
-               SMALLEST, "--to", LARGEST[bench.mode], "--output", bench.folder, "--no-picture",
-               *EFFORT[bench.mode]], 1800)
-    with open(os.path.join(bench.folder, "zero_copy.json"), encoding="utf-8") as found:
-        said = json.load(found)
-    for name, why in said["left out"].items():
-        bench.note(f"{WAYS[name]}: {why}")
-    return [{"panel": WAYS[way], "series": series, "x": row["size_bytes"], "value": row[key],
-             "state": row["state"]}
-            for row in said["ways"].get(way, ())
-            for series, key in ((REGULAR, "regular_us"), (ZERO_COPY, "zero_copy_us"))]
+SCRIPT = load_run()
+WAYS = {way[0]: way for way in SCRIPT.WAYS}
 
 
-def measure_mapped(bench):
-    """By photon-perf: memory of ph_alloc, which both processes have mapped. Of the two directions
-    the better one stands for zero-copy."""
-    more = ["--iterations", "20"] if bench.mode == "tiny" else []
-    found = bench.perf("task-zero-copy", "--memory", "alloc", "--sizes",
-                       ",".join(map(str, sizes(bench.mode))), *more, limit_s=900)
-    times = {(row["mode"], row["size_bytes"]): row["latency_ns"]["p50"] / 1000 for row in found}
-    rows = []
-    for size in sizes(bench.mode):
-        buffers = [times[mode, size] for mode in ("put of a buffer", "get of a buffer")]
-        for series, value in ((REGULAR, times["message", size]), (ZERO_COPY, min(buffers))):
-            rows.append({"panel": WAYS["mapped"], "series": series, "x": size, "value": value})
-    return rows
+def options_of(bench):
+    turns, most_turns = TURNS[bench.mode]
+    return argparse.Namespace(
+        bin_dir=bench.bin, program=os.path.join(bench.build, "bench/papers/zero_copy"), smallest=64,
+        largest=LARGEST[bench.mode], turns=turns, most_turns=most_turns,
+        batches=BATCHES[bench.mode], trips=TRIPS[bench.mode], is_silent=True)
 
 
-def steps_of_ways(mode):
-    return [plan.Step(way, measure_mapped if way == "mapped" else
-                      functools.partial(measure_way, way), SECONDS, cores=2) for way in WAYS]
+def measure_of(key):
+    def measure(bench):
+        why = SCRIPT.why_no_hosts() if key == "hosts" else None
+        if why is not None:
+            bench.note(f"no two hosts on this machine: {why}")
+            return []
+        try:
+            found, troubles = SCRIPT.measure_all([WAYS[key]], options_of(bench))
+        except SCRIPT.NoFigure as why:
+            raise machine.Failed(str(why)) from None
+        for trouble in troubles.values():
+            raise machine.Failed(str(trouble))
+        rows = []
+        for size, runs in sorted(found[key].items()):
+            row = SCRIPT.row_of(size, runs)
+            for series, place in (("regular", "regular_us"), ("zero-copy", "zero_copy_us")):
+                rows.append({"panel": WAYS[key][1], "way": key, "series": series, "x": size,
+                             "value": row[place], "state": row["state"]})
+        return rows
+    return measure
+
+
+def steps_of(*keys):
+    return lambda mode: [plan.Step(key, measure_of(key), SECONDS, cores=2) for key in keys]
 
 
 def measure_memory(bench):
-    size = bench.pick(16 << 20, 64 << 20, 64 << 20)
-    return [{"panel": "memory", "series": row["mode"], "x": size,
-             "value": row["size_bytes"] / (1 << 20)}
-            for row in bench.perf("task-memory", "--sizes", size)]
+    return [{"panel": "growth", "series": row["mode"], "x": MOVED, "value": row["size_bytes"] / MIB}
+            for row in bench.perf("task-memory")]
 
 
-def steps_of_memory(_):
-    return [plan.Step("memory", measure_memory, {"tiny": 1, "quick": 2, "whole": 2}, cores=2)]
-
-
+INTRA, INTER = ("process", "mapped", "cma", "served", "tcp"), ("hosts",)
+RUN = "bench/papers/zero_copy/run --ways"
 EXPERIMENTS = (
-    plan.Experiment("zero-copy-ways", "One way of an array between two PEs, as a message that is "
-                    "copied in and out, and as a buffer that nobody copies.",
-                    "bench/papers/zero_copy/run", steps_of_ways, {None: "us"}),
-    plan.Experiment("zero-copy-memory", "By how much a process grows beyond both arrays while an "
-                    "array goes to and fro.", "photonrun -n 2 photon-perf task-memory",
-                    steps_of_memory, {None: "MiB"}),
+    plan.Experiment("intra-node", "One way of an array on one host, by each way there is.",
+                    f"{RUN} {','.join(INTRA)}", steps_of(*INTRA), {None: "us"}),
+    plan.Experiment("inter-node", "The same between two hosts, over tcp.",
+                    f"{RUN} {','.join(INTER)}", steps_of(*INTER), {None: "us"}),
+    plan.Experiment("memory", "Resident memory beyond both buffers while 64 MiB go to and fro.",
+                    "photonrun -n 2 photon-perf task-memory",
+                    lambda mode: [plan.Step("growth", measure_memory, MEMORY_SECONDS, cores=2)],
+                    {None: "MiB"}),
 )
 
 FIGURES = (
-    plan.Figure("zero-copy-figure4", "figure 4", "One way within a host: the regular and the "
-                "zero-copy interface over the size.", "zero-copy-ways", "bytes",
-                {WAYS[way]: WAYS[way] for way in ("process", "mapped", "cma", "served")}),
-    plan.Figure("zero-copy-figure5", "figure 5", "One way over a network.", "zero-copy-ways",
-                "bytes", {WAYS[way]: WAYS[way] for way in ("tcp", "hosts")}),
-    plan.Figure("zero-copy-memory", "section 1", "Memory beyond the arrays, at most.",
-                "zero-copy-memory", "bytes of the array", drawing="bars", is_log=(True, False)),
+    plan.Figure("figure4", "figure 4", "One way of an array within a host, regular and zero-copy.",
+                "intra-node", "bytes"),
+    plan.Figure("figure5", "figure 5", "One way of an array between two hosts.", "inter-node",
+                "bytes"),
+    plan.Figure("memory", "no figure (section 1)", "Growth of memory by way.", "memory", "bytes",
+                drawing="bars", is_log=(False, False)),
+)
+
+
+def of_table(number, table, name, judged):
+    """A claim on the speed-up and one on the threshold, of each column; `judged`: the paper's way
+    and ours, what stands beside the other ways, and its name."""
+    paper_way, ours, other, other_name = judged
+    for place, way, least, most, size in table:
+        where, what = f"4, table {number}", f"{place}, {way}"
+        is_ours = way == paper_way
+        other_judge = judge.no_nic(other, other_name)
+        yield plan.Claim(where, f"{what}: speed-up", f"{least}x to {most}x", name,
+                         judge.gain(ours, most) if is_ours else other_judge)
+        yield plan.Claim(where, f"{what}: threshold", judge.size_text(size), name,
+                         judge.threshold(ours, size) if is_ours else other_judge)
+
+
+def of_figures(says, one):
+    yield plan.Claim("4, figure 4", says, "-", "intra-node", judge.of_ways(("mapped", "cma"), one))
+    yield plan.Claim("4, figure 5", says, "-", "inter-node", judge.of_ways(("hosts",), one))
+
+
+CLAIMS = (
+    plan.Claim("abstract", "zero-copy improves latency by up to", "91%", "inter-node",
+               judge.improvement(0.91)),
+    plan.Claim("abstract, 1", "it needs less memory than messages, which are copied", "-", "memory",
+               judge.memory_improves),
+    *of_figures("small arrays are faster as regular messages", judge.regular_wins_small),
+    *of_figures("from a medium size on zero-copy is faster", judge.zero_copy_wins_large),
+    *of_figures("and by more the larger an array is", judge.grows),
+    plan.Claim("4, figure 4", "what the message about the array costs does not grow with its size",
+               "-", "intra-node", judge.offer_is_constant),
+    *of_table(2, judge.TABLE_2, "intra-node", ("CMA", "cma", "mapped", "mapped memory")),
+    *of_table(3, judge.TABLE_3, "inter-node", (None, None, "hosts", "tcp, two hosts")),
+    plan.Claim("4, table 3", "over each network the threshold is small", "16 KiB to 32 KiB",
+               "inter-node", judge.threshold("hosts", 32 * KIB)),
+    plan.Claim("4, table 3", "over each network large arrays gain several times", "4.7x to 11.5x",
+               "inter-node", judge.gain("hosts", 4.7)),
+    plan.Claim("4, figure 4(a)", "Stampede2: CMA is faster than RDMA at most sizes, medium ones "
+               "above all", "-", None, judge.never),
+    plan.Claim("4, figure 4(b)", "Cori: CMA is faster than RDMA up to a size only", "-", None,
+               judge.never),
+    plan.Claim("4, figure 4(c)", "workstation without CMA: small arrays are slower by the "
+               "zero-copy interface, whose bytes are copied", "-", "intra-node",
+               judge.of_ways(("served",), judge.regular_wins_small)),
+    plan.Claim("4, figure 4(c)", "and large ones are alike in both interfaces", "-", "intra-node",
+               judge.copies_are_alike),
+    plan.Claim("4, figure 4(c)", "with CMA large arrays are much faster by zero-copy", "-",
+               "intra-node", judge.cma_is_much_better),
 )
 
 PAPER = plan.Paper("zero-copy", "Enabling support for zero copy semantics in an Asynchronous "
-                   "Task-based Programming Model", EXPERIMENTS, FIGURES, judges.CLAIMS)
+                   "Task-based Programming Model", EXPERIMENTS, FIGURES, CLAIMS)

@@ -2,18 +2,21 @@
 // last PE send an array to and fro, as a message or where it lies. `run` beside this file starts it
 // on each way and reads its lines.
 //
-//   photonrun -n 2 zero_copy [+from BYTES] [+to BYTES] [+turns N] [+trips N]
+//   photonrun -n 2 zero_copy [+from BYTES] [+to BYTES] [+turns N] [+trips N] [+alloc]
 //
 //   regular:    rewrite outgoing --> copy into a message --> send --> copy into incoming --> read
 //   zero-copy:  rewrite outgoing --> send its CmiNcpyBuffer --> incoming.get() --> done --> read
 //
-// Arrays are of the heap; they and their objects are made once for each size, as in the paper. An
-// array is rewritten by its owner before it is sent, which for zero-copy is when the done of the
-// source has come, and read and checked where it has arrived. Neither is timed, in both interfaces
-// alike; arrays below 1 KiB are the exception, since reading the clock would take longer.
+// Arrays are of the heap, or with +alloc of CmiAlloc(), whose memory peers of a host map; they and
+// their objects are made once for each size, as in the paper. An array is rewritten by its owner
+// before it is sent, which for zero-copy is when the done of the source has come, and read and
+// checked where it has arrived. Neither is timed, in both interfaces alike; arrays below 1 KiB are
+// the exception, since reading the clock would take longer.
 #include <converse.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -42,10 +45,17 @@ struct Order {
 
 enum Interface { kRegular, kZeroCopy, kInterfaces };
 
+/** Memory of the heap, or of CmiAlloc(). */
+struct Release {
+  bool is_message = false;
+  void operator()(CmiUInt8* array) const { is_message ? CmiFree(array) : std::free(array); }
+};
+using Array = std::unique_ptr<CmiUInt8[], Release>;
+
 /** A PE of the two: its arrays, and what it does when its outgoing one may be rewritten. */
 struct Side {
   CmiInt8 words = 0;
-  std::unique_ptr<CmiUInt8[]> outgoing, incoming;
+  Array outgoing, incoming;
   CmiNcpyBuffer source, destination;
   CmiUInt8 sent = 0, received = 0;  // arrays so far
   Interface answer = kRegular;      // that the last array came by
@@ -61,6 +71,7 @@ struct Plan {
   CmiInt8 from_bytes = 64, to_bytes = CmiInt8{64} << 20;
   CmiInt8 most_trips = 1000;
   int turns = 5;
+  bool is_allocated = false;  // arrays are of CmiAlloc()
   CmiInt8 trips = 0, trips_left = 0;
   int batch = 0;
   double begin_s = 0, own_before_s = 0, peer_own_s = 0;
@@ -186,14 +197,22 @@ void destination_done(void*) { array_is_there(*CpvAccess(side)); }
 // ---- Sizes and turns
 // -----------------------------------------------------------------------------
 
+Array make_array(CmiInt8 size_bytes, bool is_message) {
+  void* const memory =
+      is_message ? CmiAlloc(size_bytes) : std::malloc(static_cast<size_t>(size_bytes));
+  if (memory == nullptr) CmiAbort("zero_copy: no memory for an array");
+  std::memset(memory, 0, static_cast<size_t>(size_bytes));
+  return Array(static_cast<CmiUInt8*>(memory), Release{is_message});
+}
+
 void make_arrays(Side& side, CmiInt8 size_bytes) {
   if (side.words != 0) {
     side.source.deregisterMem();
     side.destination.deregisterMem();
   }
   side.words = size_bytes / CmiInt8{sizeof(CmiUInt8)};
-  side.outgoing = std::make_unique<CmiUInt8[]>(static_cast<size_t>(side.words));
-  side.incoming = std::make_unique<CmiUInt8[]>(static_cast<size_t>(side.words));
+  side.outgoing = make_array(side.bytes(), CpvAccess(plan)->is_allocated);
+  side.incoming = make_array(side.bytes(), CpvAccess(plan)->is_allocated);
   const size_t bytes = static_cast<size_t>(side.bytes());
   side.source = CmiNcpyBuffer(side.outgoing.get(), bytes, source_done);
   side.destination = CmiNcpyBuffer(side.incoming.get(), bytes, destination_done);
@@ -271,6 +290,7 @@ void read_arguments(char** argv, Plan& plan) {
   CmiGetArgLongDesc(argv, "+from", &plan.from_bytes, "smallest array");
   CmiGetArgLongDesc(argv, "+to", &plan.to_bytes, "largest array; each has twice the one before");
   CmiGetArgLongDesc(argv, "+trips", &plan.most_trips, "most of one batch");
+  plan.is_allocated = CmiGetArgFlagDesc(argv, "+alloc", "arrays are of CmiAlloc()") != 0;
   CmiGetArgIntDesc(argv, "+turns", &plan.turns, "batches of each interface");
   if (plan.from_bytes < 8 || plan.from_bytes % 8 != 0 || plan.to_bytes < plan.from_bytes ||
       plan.to_bytes > CmiInt8{1} << 30)
