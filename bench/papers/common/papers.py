@@ -5,7 +5,7 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FOLDERS = {"pwc": "pwc", "nbc": "nbc", "am": "am_mpi", "zero-copy": "zero_copy"}
+FOLDERS = {"pwc": "pwc", "nbc": "nbc", "am": "am_mpi", "zero-copy": "zero_copy", "rvma": "rvma"}
 NAMES = tuple(FOLDERS)
 
 
