@@ -16,8 +16,8 @@ LARGEST = {"tiny": 4 * KIB, "quick": 4 * MIB, "whole": 64 * MIB}
 TURNS = {"tiny": (1, 1), "quick": (1, 1), "whole": (2, 4)}  # and at most, where others run
 BATCHES = {"tiny": 1, "quick": 2, "whole": 5}
 TRIPS = {"tiny": 4, "quick": 200, "whole": 1000}
-SECONDS = {"tiny": 1, "quick": 5, "whole": 75}  # of a way
-MEMORY_SECONDS = {"tiny": 2, "quick": 3, "whole": 3}
+SECONDS = {"tiny": 1, "quick": 4, "whole": 75}  # of a way
+MEMORY_SECONDS = {"tiny": 3, "quick": 3, "whole": 3}
 
 
 def load_run():
