@@ -36,7 +36,7 @@ def times(bench, transport, ways, sizes):
     """The lines of mailbox_ways. Nothing where the transport is not usable."""
     if not is_usable(bench, transport):
         return []
-    turns, batch_us = bench.pick((3, 200), (15, 500), (101, 1000))
+    turns, batch_us = bench.pick((3, 200), (9, 500), (101, 1000))
     out = bench.photonrun(2, "bench/papers/mailbox_ways", "--ways", ",".join(ways), "--sizes",
                           ",".join(map(str, sizes)), "--turns", turns, "--batch_us", batch_us,
                           limit_s=600, PHOTON_TRANSPORT=transport)
@@ -48,11 +48,12 @@ def row_of(line, panel, series):
             "least": line["least_us"], "most": line["most_us"], "messages": line["messages"]}
 
 
-def each_transport(measure, seconds):
-    """The steps of an experiment that is asked of each transport: measure(bench, transport)."""
-    def steps(_mode):
+def each_transport(measure, seconds, tiny=TRANSPORTS[:2], cores=2):
+    """The steps of an experiment that is asked of each transport: measure(bench, transport). In the
+    tests those of `tiny`."""
+    def steps(mode):
         return [plan.Step(transport, lambda bench, it=transport: measure(bench, it), seconds,
-                          cores=2) for transport in TRANSPORTS]
+                          cores) for transport in (tiny if mode == "tiny" else TRANSPORTS)]
     return steps
 
 
@@ -87,6 +88,8 @@ def setup(bench, transport):
 
 def setup_simulated(bench):
     """What asking a peer for its addresses adds to the first put, over that of later ones."""
+    if not rvma_simulated.is_there(bench):
+        return []
     rows = []
     names = {"rdma-put": "static: rdma-put", "rdma-put-behind": "adaptive: rdma-put-behind",
              "rdma-put-ack": "adaptive: rdma-put-ack"}
@@ -164,23 +167,24 @@ def rewind(bench):
 
 def promises_steps(mode):
     step = plan.Step("rewind", rewind, {"tiny": 1, "quick": 1, "whole": 2})
-    return each_transport(promises, {"tiny": 1, "quick": 1, "whole": 3})(mode) + [step]
+    return each_transport(promises, {"tiny": 1, "quick": 1, "whole": 3}, cores=1)(mode) + [step]
 
 
 def memory(bench):
-    more = ["--iterations", "1000"] if bench.mode == "tiny" else []
+    more = bench.pick(["--iterations", "1000"], ["--iterations", "100000"], [])
     return [{"panel": "memory", "series": row["mode"], "x": row["iterations"],
              "value": row["size_bytes"]} for row in bench.perf("mailbox-memory", *more)]
 
 
 def memory_steps(_mode):
-    return [plan.Step("memory", memory, {"tiny": 1, "quick": 3, "whole": 3})]
+    return [plan.Step("memory", memory, {"tiny": 1, "quick": 1, "whole": 4})]
 
 
 LATENCY = plan.Experiment(
     "rvma-latency", "Half a round trip of a message that its receiver reads, by five ways.",
     "photonrun -n 2 build/release/bench/papers/mailbox_ways --sizes 8,4096",
-    each_transport(latency, {"tiny": 1, "quick": 5, "whole": 75}), {None: "us, one way"})
+    each_transport(latency, {"tiny": 1, "quick": 5, "whole": 75}, TRANSPORTS),
+    {None: "us, one way"})
 SETUP = plan.Experiment(
     "rvma-setup", "Exchanges until asking for registered memory is at most 3% of their time.",
     "photonrun -n 2 build/release/bench/papers/mailbox_ways --ways setup,put-id,put-behind,put-ack",
