@@ -11,7 +11,7 @@ WITH_STATIC = $(STATIC:%=-DPHOTON_BUILD_STATIC=%)
 
 PAPER =
 # `make papers` makes pages, which are committed where INTO=docs/papers.
-PAPERS = $(PAPER:%=--paper %) $(QUICK:%=--quick) $(INTO:%=--into %) $(FRESH:%=--fresh)
+PAPERS = $(PAPER:%=--paper %) $(patsubst %,--quick,$(filter-out 0 no off,$(QUICK))) $(INTO:%=--into %) $(patsubst %,--fresh,$(filter-out 0 no off,$(FRESH)))
 
 .PHONY: help demo test bench papers soak check install clean
 

@@ -1,5 +1,5 @@
-// What the programs of this folder share: a rank of a job, memory that both sides know, patterns to
-// check it by, the numbers on the command line, and medians.
+// The programs of this folder share these parts: a rank of a job, memory that all ranks know,
+// patterns to check it by, the numbers on the command line, and medians.
 // Owner: the program that includes it. Threads: as the calls of the library that are made here.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pwc {
@@ -57,7 +58,7 @@ class Job {
   ph_context* context() const { return context_; }
   ph_rank rank() const { return ph_rank_of(context_); }
   std::uint32_t size() const { return ph_size_of(context_); }
-  // Of the ring's records, so far.
+  // Returns how many lines of rings this rank has filled with records so far.
   std::uint64_t lines_sent() const {
     std::size_t count = 0;
     check(ph_counters(context_, PH_ANY_RANK, nullptr, 0, &count), "counting counters");
@@ -99,7 +100,7 @@ class Memory {
   std::vector<ph_region> regions_;
 };
 
-// What the byte at that offset must be; it differs from round to round.
+// Returns the byte that must stand at that offset; each round has other bytes.
 inline unsigned char pattern(std::uint64_t round, std::uint64_t offset) {
   return static_cast<unsigned char>((round * 31 + offset * 7 + (offset >> 8)) % 251);
 }
@@ -134,7 +135,8 @@ inline std::vector<std::uint64_t> numbers_of(const std::string& text) {
   return numbers;
 }
 
-// How often something is done: at most `most` times, so that not many more than `bytes` are moved.
+// An amount says how often an operation is done in each of `runs`: at most `most` times, and so
+// that not many more than `bytes` are moved.
 struct Amount {
   std::uint64_t most, bytes, runs;
   std::uint64_t times(std::uint64_t size_bytes) const {
@@ -158,6 +160,17 @@ inline Summary summary_of(std::vector<double> runs) {
   return {runs[(runs.size() - 1) / 2], sum / static_cast<double>(runs.size())};
 }
 
+// Measures one size: run(round, times) returns the time of an operation, and a tenth of a run warms
+// up before the first one.
+template <class Run>
+Summary summary_of(const Amount& amount, std::uint64_t size_bytes, Run run) {
+  const std::uint64_t times = amount.times(size_bytes);
+  run(0, std::max<std::uint64_t>(1, times / 10));
+  std::vector<double> runs;
+  for (std::uint64_t round = 1; round <= amount.runs; ++round) runs.push_back(run(round, times));
+  return summary_of(std::move(runs));
+}
+
 // Prints one object of JSON: {"rows": [{"size": ..., "us": ..., "mean_us": ..., "lines": ...}]}.
 // Lines are those that this rank has sent for each operation, where somebody has counted them.
 class Figures {
@@ -173,5 +186,12 @@ class Figures {
  private:
   bool is_first_ = true;
 };
+
+inline void print(const Job& job, const std::vector<std::uint64_t>& sizes,
+                  const std::vector<Summary>& found) {
+  if (job.rank() != 0) return;
+  Figures figures;
+  for (std::size_t i = 0; i < sizes.size(); ++i) figures.add(sizes[i], found[i]);
+}
 
 }  // namespace pwc

@@ -47,8 +47,8 @@ ph_context* join(Pretended& job) {
 
 int main(int count, char** arguments) {
   if (count != 2) pwc::fail("usage: pwc_memory PEERS");
-  // What only the first context of a process costs is in no figure. All stay, so that none is of
-  // memory which was used before.
+  // The first context of a process costs more than later ones, so it is made before anything is
+  // measured. All contexts stay, so that no later one takes memory which was used before.
   Pretended pair{2};
   std::vector<ph_context*> contexts{join(pair)};
   const char* before = "{\"rows\": [";

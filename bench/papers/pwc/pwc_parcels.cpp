@@ -155,14 +155,10 @@ void measure(const pwc::Job& job, char** arguments) {
   for (const auto size : sizes) {
     if (size % sizeof(std::uint64_t) != 0) pwc::fail("a parcel has whole words");
     Runtime runtime(job, way == "am", window, size);
-    runtime.run(std::max<std::uint64_t>(1, amount.times(size) / 10));
-    std::vector<double> runs;
-    for (std::uint64_t i = 0; i < amount.runs; ++i) runs.push_back(runtime.run(amount.times(size)));
-    found.push_back(pwc::summary_of(runs));
+    found.push_back(pwc::summary_of(
+        amount, size, [&](std::uint64_t, std::uint64_t times) { return runtime.run(times); }));
   }
-  if (job.rank() != 0) return;
-  pwc::Figures figures;
-  for (std::size_t i = 0; i < sizes.size(); ++i) figures.add(sizes[i], found[i]);
+  pwc::print(job, sizes, found);
 }
 
 }  // namespace

@@ -127,15 +127,11 @@ void measure(const pwc::Job& job, char** arguments) {
   std::vector<pwc::Summary> found;
   for (const auto size : sizes) {
     Table table(job, id_bytes, size);
-    table.run(0, std::max<std::uint64_t>(1, amount.times(size) / 10));
-    std::vector<double> runs;
-    for (std::uint64_t i = 1; i <= amount.runs; ++i)
-      runs.push_back(table.run(i, amount.times(size)));
-    found.push_back(pwc::summary_of(runs));
+    found.push_back(pwc::summary_of(amount, size, [&](std::uint64_t round, std::uint64_t times) {
+      return table.run(round, times);
+    }));
   }
-  if (job.rank() != 0) return;
-  pwc::Figures figures;
-  for (std::size_t i = 0; i < sizes.size(); ++i) figures.add(sizes[i], found[i]);
+  pwc::print(job, sizes, found);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What sections III and IV of the paper on RVMA say that a mailbox does for its owner, as counts:
+// This program counts what sections III and IV of the paper on RVMA promise the owner of a mailbox:
 // rank 0 sends to mailboxes of rank 1, which looks at every byte. Each prints what it
 // has found as lines of JSON.
 //
@@ -25,7 +25,7 @@ Part part_of(std::uint64_t number) {
   return Part(kPart_bytes, static_cast<std::byte>(number % 251 + 1));
 }
 
-// So many parts of a buffer, from `first` on, that are not as they were sent.
+// Returns how many of `count` parts, of which `first` is the first, are not as they were sent.
 std::uint64_t wrong_parts(const std::byte* data, std::uint64_t first, std::uint64_t count) {
   std::uint64_t wrong = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -131,7 +131,7 @@ class Promises {
   }
 
  private:
-  // Its buffers come back, so that they may go out of scope.
+  // The buffers of a closed mailbox come back, so that they may go out of scope.
   void close(ph_mailbox box) const {
     rank_.check(ph_mailbox_close(rank_.context(), box), "closing a mailbox");
   }

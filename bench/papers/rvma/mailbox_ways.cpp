@@ -193,7 +193,7 @@ class Watch {
   std::uint64_t received_ = 0;
 };
 
-// By a short batch; both ranks have the same figure.
+// Returns how many trips fit into a batch, by the time of a short one, which both ranks know.
 std::uint64_t trips_for(double batch_us, double one_way_us) {
   const double trips = batch_us / (2 * std::max(one_way_us, 0.01));
   return std::clamp(static_cast<std::uint64_t>(trips), kFewestTrips, kMostTrips);

@@ -60,7 +60,7 @@ class Inbox {
   std::size_t told_ = 0, taken_ = 0;
 };
 
-// What both sides of all ways share for one size.
+// Both sides of all ways share this table for one size.
 struct Table {
   const Rank& rank;
   Inbox& inbox;
@@ -125,7 +125,8 @@ class Puts : public Way {
  private:
   static constexpr std::uint64_t kId = 7, kMessage = 8;
 
-  // Its bytes are there before what is told behind it: by a fence, or as it was waited for.
+  // The bytes of the put are in place before the notification behind it: there is a fence between
+  // them, or the sender has waited for the put.
   void put_untold() {
     const Rank& rank = table_.rank;
     ph_put_args args{};
