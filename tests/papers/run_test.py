@@ -79,6 +79,9 @@ class Runs(unittest.TestCase):
             self.assertTrue(pictures or 'matplotlib is missing' in page, name)
             for path in tables + pictures:
                 self.assertGreater((self.pages / path).stat().st_size, 0, path)
+            for link in re.findall(r'\]\(([^)\s#]+)[^)\s]*\)', page):
+                if '://' not in link:
+                    self.assertTrue((self.pages / link).exists(), f'{name}: {link}')
         status, said = call(self.build, '--tiny', '--into', str(self.pages))
         self.assertEqual(status, 0, said)
         self.assertRegex(said, r'(\d+) of \1 steps were measured before')

@@ -1,6 +1,7 @@
 """The page of a paper: what stands in docs/papers/<name>.md, in which the part between two marks is
 made here: the claims, the pictures, and what each experiment took."""
 import os
+import re
 
 import draw
 import plan
@@ -121,6 +122,19 @@ def replace_part(text, part):
     return before + BEGIN + "\n\n" + "\n".join(part).rstrip() + "\n\n" + END + after
 
 
+def with_links_from(text, template, folder):
+    """A page that stands elsewhere leads to the same files as its template."""
+    home = os.path.dirname(os.path.realpath(template))
+
+    def link(found):
+        path, hash_mark, place = found[1].partition("#")
+        target = os.path.join(home, path)
+        if not path or not os.path.exists(target):
+            return found[0]
+        return f"]({os.path.relpath(target, os.path.realpath(folder))}{hash_mark}{place})"
+    return re.sub(r"\]\(([^)\s]+)\)", link, text)
+
+
 def write(paper, kept, run, template, folder):
     """`folder`/<name>.md after `template`, and its pictures and tables in `folder`/<name>/."""
     run = dict(run, folder=os.path.join(folder, paper.name))
@@ -128,6 +142,8 @@ def write(paper, kept, run, template, folder):
     with open(template, encoding="utf-8") as page:
         text = page.read()
     path = os.path.join(folder, paper.name + ".md")
+    if os.path.realpath(folder) != os.path.dirname(os.path.realpath(template)):
+        text = with_links_from(text, template, folder)
     text = replace_part(text, made_part(paper, kept, run))
     with open(path, "w", encoding="utf-8") as page:
         page.write(text)
