@@ -10,6 +10,7 @@ import math
 import plan
 
 ON_PAR = 1.25  # ratios from 1 / ON_PAR to ON_PAR are on par
+MARGIN = 1.05  # below it two figures differ by noise
 DIFFERS = 1.1  # from here on something is slower than something else, or slowed down
 MODEST = 2.0  # an overhead up to here is modest
 OVERLAPPED = 0.5  # of the computation at most: what overlaps with it takes no longer
@@ -70,7 +71,8 @@ def put_is_least(case):
     def one(rows):
         accumulate, am, _ = least_or_most(rows, case)
         text = f"accumulate {accumulate:.2f}x, am {am:.2f}x of a put"
-        return (plan.confirmed if min(accumulate, am) >= 1 else plan.not_confirmed)(text)
+        is_least = min(accumulate, am) >= 1 / MARGIN
+        return (plan.confirmed if is_least else plan.not_confirmed)(text)
     return lambda rows: of_mpis(rows, one)
 
 
@@ -78,7 +80,8 @@ def am_is_most(case):
     def one(rows):
         _, to_put, to_accumulate = least_or_most(rows, case)
         text = f"am {to_put:.2f}x of a put, {to_accumulate:.2f}x of an accumulate"
-        return (plan.confirmed if min(to_put, to_accumulate) > 1 else plan.better)(text)
+        is_most = min(to_put, to_accumulate) > MARGIN
+        return (plan.confirmed if is_most else plan.better)(text)
     return lambda rows: of_mpis(rows, one)
 
 
@@ -87,7 +90,7 @@ def locks_do_the_same(rows):
         texts, holds = [], True
         for case in ("exclusive", "shared"):
             accumulate, am, to_accumulate = least_or_most(rows, case)
-            holds = holds and min(accumulate, am) >= 1 and to_accumulate > 1
+            holds = holds and min(accumulate, am) >= 1 / MARGIN and to_accumulate > MARGIN
             texts.append(f"{case} lock: accumulate {accumulate:.2f}x, am {am:.2f}x of a put")
         return (plan.confirmed if holds else plan.not_confirmed)(", ".join(texts))
     verdict = of_mpis(rows, one)
@@ -263,7 +266,7 @@ def external_costs_most(rows):
             return plan.cannot(NO_EXTERNAL)
         ratio = steps_of_stencil(rows, "async", "ours")
         text = f"a step by puts, async: {ratio:.2f}x of ours"
-        return of_external(rows, (plan.confirmed if ratio > 1 else plan.not_confirmed)(text))
+        return of_external(rows, (plan.confirmed if ratio > MARGIN else plan.not_confirmed)(text))
     return of_mpis(rows, one, "MPICH")
 
 
@@ -280,8 +283,8 @@ def way_before(faster, slower):
                          for case, ratio in ratios.items())
         if not roomy:
             return plan.cannot(CROWDED, text)
-        is_faster = min(ratios[case] for case in roomy) > 1
-        why = "" if len(roomy) == len(ratios) else f"judged by {' and '.join(roomy)}"
+        is_faster = min(ratios[case] for case in roomy) > MARGIN
+        why = f"by {' and '.join(roomy)} of one host alone"
         return (plan.confirmed if is_faster else plan.not_confirmed)(text, why)
     return lambda rows: of_mpis(rows, one)
 

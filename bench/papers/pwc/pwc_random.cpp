@@ -9,6 +9,7 @@
 // ranks. `cpu_us` is the processor time of all processes for each get. Bytes are verified.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -135,9 +136,12 @@ void measure(const pwc::Job& job, char** arguments) {
     }
     if (job.rank() != 0) continue;
     const auto wall = pwc::summary_of(walls);
-    std::printf("%s{\"size\": %llu, \"us\": %.9g, \"mean_us\": %.9g, \"cpu_us\": %.9g}", before,
-                static_cast<unsigned long long>(size), wall.median, wall.mean,
-                pwc::summary_of(processors).median);
+    const auto [least, most] = std::minmax_element(walls.begin(), walls.end());
+    std::printf(
+        "%s{\"size\": %llu, \"us\": %.9g, \"mean_us\": %.9g, \"least_us\": %.9g, "
+        "\"most_us\": %.9g, \"cpu_us\": %.9g}",
+        before, static_cast<unsigned long long>(size), wall.median, wall.mean, *least, *most,
+        pwc::summary_of(processors).median);
     before = ", ";
   }
   if (job.rank() == 0) std::printf("]}\n");

@@ -24,7 +24,8 @@ def random_gets(network, ranks):
                           is_bound=False, PHOTON_TRANSPORT=network):
             series = bytes_text(row["size"])
             rows += [{"panel": f"latency {network}", "series": series, "x": ranks,
-                      "value": row["us"], "mean": row["mean_us"]},
+                      "value": row["us"], "mean": row["mean_us"], "least": row["least_us"],
+                      "most": row["most_us"]},
                      {"panel": f"processor {network}", "series": series, "x": ranks,
                       "value": row["cpu_us"]}]
         return rows
