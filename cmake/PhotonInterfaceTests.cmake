@@ -28,7 +28,7 @@ function(photon_converse_programs)
     endif()
   endforeach()
   if(TARGET photon_converse_tests)
-    add_dependencies(photon_converse_tests programs)
+    add_dependencies(photon_converse_tests photonrun)
     target_compile_definitions(photon_converse_tests PRIVATE
       PHOTON_CONVERSE_DIR="${CMAKE_BINARY_DIR}/tests/converse"
       PHOTON_C_COMPILER="${CMAKE_C_COMPILER}" PHOTON_CXX_COMPILER="${CMAKE_CXX_COMPILER}")
