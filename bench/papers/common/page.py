@@ -2,6 +2,7 @@
 made here: the claims, the pictures, and what each experiment took."""
 import os
 import re
+import textwrap
 
 import draw
 import plan
@@ -32,6 +33,15 @@ def cell(text):
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+COLUMNS = 100
+
+
+def wrapped(text, first="", rest=""):
+    """Lines of a paragraph; no word is broken."""
+    return textwrap.wrap(" ".join(text.split()), COLUMNS, initial_indent=first,
+                         subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
+
+
 def table_of_claims(paper, found):
     yield "| where | the paper says | its number | ours | measured by | verdict |"
     yield "|---|---|---|---|---|---|"
@@ -52,9 +62,9 @@ def pictures(paper, experiment, rows, heading, folder):
         if not draw.can_draw():
             yield f"({figure.of}: not drawn, Python's matplotlib is missing.)"
         elif draw.draw(figure, experiment, rows, heading, path):
-            yield f"![{figure.caption}]({paper.name}/{figure.name}.png)"
+            yield f"![{figure.name}]({paper.name}/{figure.name}.png)"
             yield ""
-            yield f"*Beside {figure.of} of the paper:* {figure.caption}"
+            yield from wrapped(f"*Beside {figure.of} of the paper:* {figure.caption}")
         else:
             yield f"({figure.of}: nothing to draw in this run.)"
         yield ""
@@ -64,7 +74,7 @@ def about(experiment, rows, steps):
     """Its heading, how it is measured, what is missing."""
     yield f"### {experiment.name}"
     yield ""
-    yield f"{experiment.title} By hand: `{experiment.command}`"
+    yield from wrapped(f"{experiment.title} By hand: `{experiment.command}`")
     yield ""
     seconds = sum(each["seconds"] for each in steps)
     if rows.rows:
@@ -73,7 +83,7 @@ def about(experiment, rows, steps):
         yield f"{len(rows.rows)} figures in {seconds:.0f} s, {when}."
         yield ""
     for note in rows.notes:
-        yield f"- {note}"
+        yield from wrapped(note, "- ", "  ")
     if rows.notes:
         yield ""
 
@@ -89,7 +99,9 @@ def made_part(paper, kept, run):
     found = {name: rows for name, (_, rows) in kept.items()}
     heading = heading_of(run["machine"], run["mode"], run["load"])
     versions = ", ".join(f"{what} {version}" for what, version in run["machine"]["versions"])
-    yield f"## Figures of one run\n\n{heading}; {versions}."
+    yield "## Figures of one run"
+    yield ""
+    yield from wrapped(f"{heading}; {versions}.")
     if run["mode"] != "whole":
         yield "A short run: figures of a whole one are steadier."
     yield ""

@@ -113,7 +113,7 @@ def first(bench, transport):
     """Of photon-perf mailbox-setup, which knows shm and tcp."""
     if not is_usable(bench, transport):
         return []
-    sizes = bench.pick("64", "64,4K,64K", "8,64,512,4K,16K,64K,256K,1M")
+    sizes = bench.pick("64", "64,4K,64K", "16,64,512,4K,16K,64K")
     more = ["--iterations", "50"] if bench.mode == "tiny" else []
     found = bench.perf("mailbox-setup", "--transport", transport, "--sizes", sizes, *more)
     return [{"panel": transport, "series": series, "x": row["size_bytes"], "value": value / 1000}

@@ -89,7 +89,7 @@ FIGURES = (
                 "intra-node", "bytes"),
     plan.Figure("figure5", "figure 5", "One way of an array between two hosts.", "inter-node",
                 "bytes"),
-    plan.Figure("memory", "no figure (section 1)", "Growth of memory by way.", "memory", "bytes",
+    plan.Figure("memory", "the text (section 1)", "Growth of memory by way.", "memory", "bytes",
                 drawing="bars", is_log=(False, False)),
 )
 
