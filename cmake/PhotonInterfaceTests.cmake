@@ -32,9 +32,6 @@ function(photon_converse_programs)
     target_compile_definitions(photon_converse_tests PRIVATE
       PHOTON_CONVERSE_DIR="${CMAKE_BINARY_DIR}/tests/converse"
       PHOTON_C_COMPILER="${CMAKE_C_COMPILER}" PHOTON_CXX_COMPILER="${CMAKE_CXX_COMPILER}")
-    # A Converse job ends by exit() in the middle of its PEs, with all that they have.
-    set_property(TEST converse_0 converse_1 APPEND PROPERTY
-      ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
   endif()
 endfunction()
 
