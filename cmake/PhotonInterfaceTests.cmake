@@ -46,7 +46,7 @@ function(photon_paper_tests)
   set_tests_properties(converse_zero_copy PROPERTIES
     TIMEOUT 300 LABELS converse RESOURCE_LOCK spinning)
   if(TARGET photon_converse_tests)
-    add_dependencies(photon_converse_tests paper_zero_copy)
+    add_dependencies(photon_converse_tests paper_zero_copy photon-perf)
   endif()
   set(papers ${CMAKE_CURRENT_SOURCE_DIR}/papers)
   add_test(NAME papers_framework COMMAND Python3::Interpreter -B ${papers}/framework_test.py)

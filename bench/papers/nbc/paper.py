@@ -64,7 +64,7 @@ EXPERIMENTS = (
         "photonrun -n 2 photon-perf coll-overlap --kind allreduce --memory malloc --buffers fresh",
         overlap_steps, {None: "%"}),
     plan.Experiment(
-        "prepared", "What it costs to begin an operation, and to start a prepared one.",
+        "prepared", "The cost of beginning an operation, and of starting a prepared one.",
         "photonrun -n 2 photon-perf coll --call start --memory malloc --no-limit", prepared_steps,
         {None: "us"}),
     plan.Experiment(

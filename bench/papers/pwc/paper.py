@@ -31,7 +31,7 @@ EXPERIMENTS = (
         "bench/papers/run --paper pwc --experiment simulated-gets",
         scaling.simulated_steps, {None: "us"}),
     plan.Experiment(
-        "memory", "What peers cost a rank: all that it has never met, and each that it has.",
+        "memory", "Memory of a rank for peers: for all it has never met, and for each it has.",
         "build/release/bench/papers/pwc_memory 10,10000; photonrun -n 9 photon-perf memory",
         scaling.memory_steps, {None: "KiB"}),
     plan.Experiment(

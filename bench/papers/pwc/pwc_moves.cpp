@@ -100,8 +100,11 @@ class Moves {
     const double begin_us = pwc::now_us();
     for (std::uint64_t i = 0; i < times; ++i) {
       ph_status status = post(i);
-      for (; status == PH_AGAIN; status = post(i))  // the peer has not taken the ids before it
-        if (ph_probe_u64(job_->context(), 1, PH_LOCAL).kind != 0) pwc::fail("an id too many");
+      for (; status == PH_AGAIN; status = post(i)) {  // the peer has not taken the ids before it
+        const auto none = ph_probe_u64(job_->context(), 1, PH_LOCAL);
+        job_->check(static_cast<ph_status>(none.status), "probing");
+        if (none.kind != 0) pwc::fail("a local id came that was not posted");
+      }
       job_->check(status, "posting");
       ph_u64_completion found{};
       while (found.kind == 0) {

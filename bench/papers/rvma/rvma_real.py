@@ -198,7 +198,7 @@ ORDER = plan.Experiment(
     "photonrun -n 2 build/release/bench/papers/mailbox_ways --ways forwards,backwards,shuffled",
     each_transport(order, {"tiny": 1, "quick": 2, "whole": 30}), {None: "us, one way"})
 PROMISES = plan.Experiment(
-    "rvma-promises", "What mailboxes promise their owners, counted.",
+    "rvma-promises", "The promises of mailboxes to their owners, counted by messages and bytes.",
     "photonrun -n 2 build/release/bench/papers/mailbox_promises 64", promises_steps,
     {None: "count"})
 MEMORY = plan.Experiment(

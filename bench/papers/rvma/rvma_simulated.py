@@ -219,7 +219,7 @@ HALO = plan.Experiment(
     "photon-netsim paper --figure 8 --nodes 512 --into f8 --jobs 2",
     figure_steps(8, {64: 1, 512: 1, 8192: 2}, {64: 2, 512: 60, 8192: 500}), UNIT)
 PCIE = plan.Experiment(
-    "rvma-pcie", "What a faster host bus makes of the speed-up, on 64 nodes.",
+    "rvma-pcie", "The speed-up on 64 nodes by the latency of the host bus.",
     "photon-netsim run --set nic.pcie_ns=30 (and the settings of rvma_simulated.py)",
     one_step("pcie", pcie, {"tiny": 2, "quick": 2, "whole": 2}), UNIT)
 ALL_OF_THEM = (LATENCY, SWEEP, HALO, PCIE)
