@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """scripts/test finds the tests of files, scripts/slowest the times that suites left, and
-scripts/bench asks each question, scripts/check.d/static_checks looks again at what has changed.
+scripts/bench asks each question, scripts/check.d/static_checks looks again at what has changed,
+.ci/leaves_nothing ends and names what a command leaves behind.
 """
 import json
 import pathlib
@@ -168,6 +169,25 @@ class StaticChecks(unittest.TestCase):
             checked = self.check()
             self.assertEqual(checked.returncode, 1)
             self.assertIn('a.hpp:1:', checked.stdout)
+
+
+class LeavesNothing(unittest.TestCase):
+    def leave(self, command, patience_s):
+        return run('.ci/leaves_nothing', '--patience', patience_s, 'sh', '-c', command)
+
+    def test_the_status_is_that_of_the_command(self):
+        self.assertEqual(self.leave('exit 3', '20').returncode, 3)
+        self.assertEqual(self.leave('exit 0', '20').returncode, 0)
+
+    def test_what_ends_by_itself_is_waited_for(self):
+        done = self.leave('{ read line; } < /dev/null & exit 0', '20')
+        self.assertEqual((done.returncode, done.stdout), (0, ''))
+
+    def test_what_is_left_is_named_and_ended_even_in_a_session_of_its_own(self):
+        done = self.leave('setsid sh -c "echo left behind; exec tail -f /dev/null" & exit 0', '0.5')
+        self.assertEqual(done.returncode, 1)
+        [pid] = re.findall(r'pid (\d+), \d+ s of processors: .*tail -f /dev/null', done.stdout)
+        self.assertFalse(pathlib.Path('/proc', pid).exists())
 
 
 if __name__ == '__main__':
